@@ -1,0 +1,61 @@
+// decide: the one pure function that every request goes through. The steps are numbered as in
+// docs/policy.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "acl/address.h"
+#include "acl/decision.h"
+#include "acl/host.h"
+#include "acl/policy.h"
+
+namespace stile::acl {
+
+// Live counters of the agent, read by the caller just before.
+struct Usage {
+  bool rate_limited = false;
+  bool too_many_connections = false;
+  bool budget_exhausted = false;
+};
+
+struct Query {
+  const AgentPolicy* agent = nullptr;  // null: the source belongs to nobody
+  Usage usage;
+  Scheme scheme = Scheme::tunnel;
+  Authority authority;  // as the agent wrote it; a missing port is the caller's 80 for plain HTTP
+  UnixMicros now = 0;
+};
+
+struct Decision {
+  Verdict verdict = Verdict::deny;
+  Reason reason = Reason::internal_error;
+  Host host;                        // canonical; empty if it did not get that far
+  std::uint16_t port = 0;           // 0 likewise
+  std::optional<Address> literal;   // the destination is this address: no name, no look-up
+  bool literal_allowed = false;     // by allow_ip: step 8 is skipped, and the hello has no SNI
+  bool check_hello = true;          // step 10 applies (false: tcp:// pattern, or sni = "off")
+  RuleRef rule;                     // that allowed or denied
+  const Grant* grant = nullptr;     // charge it: the policy alone would have refused
+  [[nodiscard]] bool passes() const noexcept { return verdict != Verdict::deny; }
+};
+
+// One line of an explanation. The last one states the verdict.
+struct TraceStep {
+  int number = 0;           // 1 … 7, as in the docs
+  std::string_view step;    // "agent", "mode", "ip-literal", "host-syntax", "port", "host", "usage"
+  std::string result;       // "pass", or the reason code
+  std::string detail;       // what was looked at, with the file and line of the rule
+};
+using Trace = std::vector<TraceStep>;
+
+// Steps 1–7. Total: every input has an answer, and an answer that nobody thought of is deny.
+[[nodiscard]] Decision decide(const Query& query, Trace* trace = nullptr);
+
+// Step 8 for one address of the answer. `own` holds every address of this host and its listeners.
+[[nodiscard]] bool may_dial(const AgentPolicy& agent, const Decision& decision,
+                            const Address& address, const PrefixMap& own) noexcept;
+
+}  // namespace stile::acl

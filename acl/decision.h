@@ -1,0 +1,53 @@
+// Verdict and Reason: the closed lists that client, audit log and metrics share.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace stile::acl {
+
+enum class Verdict : std::uint8_t { deny, allow, would_deny };
+
+// In the order of the steps that give them. The text (with `-`) is public.
+enum class Reason : std::uint8_t {
+  none,
+  unknown_agent,
+  agent_expired,
+  offline,
+  ip_literal,
+  bad_request,
+  port_not_allowed,
+  host_denied,
+  host_not_allowed,
+  rate_limited,
+  too_many_connections,
+  budget_exhausted,
+  dns_failure,
+  address_forbidden,
+  origin_unreachable,
+  origin_timeout,
+  origin_bad_response,
+  not_tls,
+  sni_missing,
+  sni_mismatch,
+  ech_refused,
+  client_hello_timeout,
+  audit_unavailable,
+  overloaded,
+  draining,
+  header_timeout,
+  header_too_large,
+  internal_error,
+  revoked,
+  idle_timeout,
+};
+inline constexpr std::size_t reason_count = static_cast<std::size_t>(Reason::idle_timeout) + 1;
+
+[[nodiscard]] std::string_view text(Verdict verdict) noexcept;
+[[nodiscard]] std::string_view text(Reason reason) noexcept;
+// The HTTP status of a refusal: 403 unless the contract says otherwise.
+[[nodiscard]] int status(Reason reason) noexcept;
+// One plain sentence for the operator who reads it at night.
+[[nodiscard]] std::string_view sentence(Reason reason) noexcept;
+
+}  // namespace stile::acl

@@ -1,0 +1,99 @@
+// AgentPolicy and Snapshot: everything a decision may depend on, immutable, shared by all threads.
+#pragma once
+
+#include <atomic>
+#include <bitset>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "acl/address.h"
+#include "acl/prefix_map.h"
+#include "acl/regex_set.h"
+#include "acl/rule_set.h"
+
+namespace stile::acl {
+
+// Microseconds since the Unix epoch. The clock itself is read by the caller.
+using UnixMicros = std::int64_t;
+
+enum class Mode : std::uint8_t { enforce, observe, offline };
+[[nodiscard]] std::string_view text(Mode mode) noexcept;
+
+// What a grant has left. The one part of a decision that changes under a snapshot; workers count it
+// down, `decide` only looks.
+struct Lease {
+  static constexpr std::int64_t unlimited = -1;
+  std::atomic<std::int64_t> requests_left{unlimited};
+  std::atomic<std::int64_t> bytes_up_left{unlimited};
+};
+
+struct Grant {
+  std::string id;
+  std::shared_ptr<const RuleSet> rules;  // never regexes' only home: see regexes
+  std::shared_ptr<const RegexSet> regexes;
+  std::optional<UnixMicros> expires;
+  std::shared_ptr<Lease> lease;  // never null
+};
+
+struct PrivateException {
+  Prefix prefix;
+  std::shared_ptr<const RuleSet> hosts;  // null: for every host
+};
+
+// The lists of one direction. Sets are shared between agents that use the same file.
+struct Rules {
+  std::vector<std::shared_ptr<const RuleSet>> sets;
+  std::shared_ptr<const RegexSet> regexes;  // of all sets; null: none
+};
+
+struct AgentPolicy {
+  std::string id;
+  std::string instance;
+  std::vector<Prefix> sources;
+  std::optional<UnixMicros> expires;
+  Mode mode = Mode::enforce;  // effective: the global switch is in it
+  std::vector<std::uint16_t> ports{443};
+  std::vector<std::uint16_t> http_ports;
+  Rules allow;
+  Rules deny;  // the agent's own and the global ones
+  std::vector<Grant> grants;
+  std::vector<Address> allow_ip;
+  std::vector<PrivateException> private_exceptions;
+  PrefixMap forbid_addresses;
+  bool check_sni = true;
+  bool allow_ech = false;
+  std::string contact;
+  std::vector<std::string> strip_request_headers;  // lower-case
+  // Limits and budgets; who counts is the caller.
+  std::uint32_t max_connections = 1024;
+  std::uint32_t requests_per_second = 1000;  // 0: no limit
+  std::optional<std::uint64_t> bytes_up, bytes_down;
+};
+
+// All agents at one moment. Built once, then only read.
+class Snapshot {
+ public:
+  Snapshot() = default;
+  Snapshot(std::uint64_t generation, std::vector<std::shared_ptr<const AgentPolicy>> agents);
+
+  // Null: no agent has that source. The caller unmaps v4-mapped addresses first.
+  [[nodiscard]] const std::shared_ptr<const AgentPolicy>* by_source(const Address&) const noexcept;
+  [[nodiscard]] const std::shared_ptr<const AgentPolicy>* by_id(std::string_view) const noexcept;
+  [[nodiscard]] const std::vector<std::shared_ptr<const AgentPolicy>>& agents() const noexcept {
+    return agents_;
+  }
+  [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
+
+ private:
+  std::uint64_t generation_ = 0;
+  std::vector<std::shared_ptr<const AgentPolicy>> agents_;
+  PrefixMap sources_;
+  std::unordered_map<std::string_view, std::uint32_t> ids_;
+};
+
+}  // namespace stile::acl

@@ -1,0 +1,35 @@
+// PrefixMap: longest-prefix match over an immutable set of prefixes, in logarithmic time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "acl/address.h"
+
+namespace stile::acl {
+
+// Nested prefixes are flattened at construction into disjoint, sorted stretches, so that a look-up
+// is one binary search. The value is an index that the caller gives a meaning.
+class PrefixMap {
+ public:
+  using Value = std::uint32_t;
+  PrefixMap() = default;
+  // The same prefix twice: the first one stays. Callers for whom that is an error check before.
+  explicit PrefixMap(std::vector<std::pair<Prefix, Value>> entries);
+
+  [[nodiscard]] std::optional<Value> find(const Address& address) const noexcept;
+  [[nodiscard]] bool empty() const noexcept { return v4_.empty() && v6_.empty(); }
+
+ private:
+  struct Stretch {
+    Address first, last;
+    Value value;
+  };
+  static std::vector<Stretch> flatten(std::vector<std::pair<Prefix, Value>> entries);
+  std::vector<Stretch> v4_, v6_;
+};
+
+}  // namespace stile::acl

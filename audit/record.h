@@ -1,0 +1,45 @@
+// Record: one line of the audit log before it is written.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "acl/decision.h"
+
+namespace stile::audit {
+
+enum class Event : std::uint8_t { open, close, deny, policy, grant, start, stop, audit_gap };
+[[nodiscard]] std::string_view text(Event event) noexcept;
+
+// Views point into the session that writes the record and need to live only for the call that
+// formats it. Empty views, zero numbers and unset optionals are left out of the line.
+struct Record {
+  Event event = Event::deny;
+  std::int64_t time_us = 0;  // Unix time
+  std::string_view agent;
+  std::string_view src;  // address:port
+  std::uint64_t conn = 0;
+  std::string_view method;
+  std::string_view scheme;
+  std::string_view host;  // as far as it was understood; raw if refused as malformed
+  std::uint16_t port = 0;
+  std::string_view path;  // without query and fragment
+  std::optional<acl::Verdict> verdict;
+  acl::Reason reason = acl::Reason::none;
+  std::string_view rule;
+  int status = 0;
+  std::string_view origin;
+  std::string_view sni;
+  std::optional<std::uint64_t> bytes_up, bytes_down;
+  std::optional<std::uint64_t> duration_ms;
+  std::vector<std::string_view> stripped;
+  std::uint64_t count = 0;
+  std::uint64_t policy = 0;  // generation
+  std::string_view actor;
+  std::string_view detail;  // for start (version, config digest), policy, grant, audit-gap
+};
+
+}  // namespace stile::audit

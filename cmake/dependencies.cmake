@@ -1,0 +1,11 @@
+# All from Debian 12; nothing is downloaded.
+find_package(Boost 1.81 REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
+find_package(prometheus-cpp REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(cares REQUIRED IMPORTED_TARGET libcares)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(libsystemd REQUIRED IMPORTED_TARGET libsystemd)

@@ -1,0 +1,7 @@
+# stile_library(name SOURCES a.cc … LINK public… PRIVATE_LINK private…): one folder, one static library stile::name.
+function(stile_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  add_library(stile_${name} STATIC ${arg_SOURCES})
+  add_library(stile::${name} ALIAS stile_${name})
+  target_link_libraries(stile_${name} PUBLIC stile::options ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
+endfunction()

@@ -1,0 +1,28 @@
+# Flags of our own targets: warnings, hardening, sanitizers. Every target links stile::options.
+add_library(stile_options INTERFACE)
+add_library(stile::options ALIAS stile_options)
+
+target_compile_options(stile_options INTERFACE
+  -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wsign-conversion
+  -Wnon-virtual-dtor -Wold-style-cast -Wimplicit-fallthrough)
+target_include_directories(stile_options INTERFACE ${PROJECT_SOURCE_DIR})
+
+# Asio: no deprecated names, and the reactor's descriptors need no lock (one loop, one thread).
+target_compile_definitions(stile_options INTERFACE BOOST_ASIO_NO_DEPRECATED)
+
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(stile_options INTERFACE
+    -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS
+    -fstack-protector-strong -fstack-clash-protection -fcf-protection)
+  target_link_options(stile_options INTERFACE -Wl,-z,relro,-z,now)
+endif()
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+include(CheckPIESupported)
+check_pie_supported()
+
+if(STILE_SANITIZE)
+  list(JOIN STILE_SANITIZE "," sanitizers)
+  target_compile_options(stile_options INTERFACE
+    -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(stile_options INTERFACE -fsanitize=${sanitizers})
+endif()

@@ -1,0 +1,147 @@
+// Settings: stile.toml as plain structs. Every default stands here and nowhere else.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "acl/address.h"
+#include "acl/pattern.h"
+#include "acl/policy.h"
+
+namespace stile::config {
+
+using std::chrono::milliseconds;
+
+// Where a value stands, for messages: "file:line:column".
+struct Place {
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+struct Endpoint {  // "127.0.0.1:3128", "[::1]:3128" or "unix:/run/x.sock"
+  acl::Address address;
+  std::uint16_t port = 0;
+  std::string unix_path;  // not empty: a unix socket
+  [[nodiscard]] std::string text() const;
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+struct ServerSettings {
+  std::uint32_t workers = 0;  // 0: one per core
+  std::vector<Endpoint> listen{{acl::Address::v4(0x7f000001), 3128, {}}};
+  std::optional<Endpoint> metrics{{acl::Address::v4(0x7f000001), 9128, {}}};
+  std::string control = "/run/stile/control.sock";
+  std::string control_group = "stile-admin";
+  std::string read_only_group;
+  std::string user;
+  std::string state_dir = "/var/lib/stile";
+};
+
+// One pattern with the line it stands on.
+struct PlacedPattern {
+  acl::Pattern pattern;
+  std::uint32_t line = 0;
+};
+
+struct PrivateException {
+  acl::Prefix prefix;
+  std::vector<PlacedPattern> hosts;  // empty: every host
+};
+
+// [egress]; in an agent's entry each key that is set replaces this, lists whole.
+struct EgressSettings {
+  acl::Mode mode = acl::Mode::enforce;
+  std::vector<std::uint16_t> ports{443};
+  std::vector<std::uint16_t> http_ports;
+  bool check_sni = true;
+  bool allow_ech = false;
+  std::vector<PrivateException> private_exceptions;
+  std::vector<std::string> strip_request_headers{"Authorization", "Proxy-Authorization",
+                                                 "X-Api-Key"};
+  std::vector<PlacedPattern> deny;      // these three are added to every agent's
+  std::vector<std::string> deny_files;  // and cannot be undone there
+  std::vector<acl::Prefix> forbid_addresses;
+  std::string contact;
+};
+
+struct DnsSettings {
+  std::vector<Endpoint> servers;  // port 53 unless said; empty: resolv.conf
+  std::string hosts_file = "/etc/hosts";
+  milliseconds timeout{2000};
+  std::chrono::seconds max_ttl{300};
+  std::uint32_t cache_entries = 65536;
+  std::uint32_t in_flight_per_agent = 64;
+};
+
+struct LimitSettings {
+  std::uint32_t connections_per_agent = 1024;
+  std::uint32_t requests_per_second = 1000;
+  std::uint32_t connections = 65536;
+  std::uint32_t header_bytes = 65536;
+  milliseconds header_timeout{10000};
+  milliseconds client_hello_timeout{10000};
+  milliseconds connect_timeout{10000};
+  milliseconds idle_timeout{3600000};
+  milliseconds drain_timeout{30000};
+};
+
+enum class AuditFormat : std::uint8_t { json, squid };
+
+struct AuditSettings {
+  std::string path = "-";
+  AuditFormat format = AuditFormat::json;
+  bool deny_on_failure = true;
+  bool chain = true;
+  std::uint64_t max_bytes = 0;
+  std::uint32_t keep = 10;
+};
+
+struct AgentDirectorySettings {
+  std::vector<std::string> directories{"/etc/stile/agents.d", "/run/stile/agents.d"};
+  bool watch = false;
+};
+
+struct NetnsSettings {
+  acl::Prefix subnet{acl::Address::v4(0x0ac80000), 16};
+  acl::Address gateway = acl::Address::v4(0x0ac80001);
+  std::uint16_t port = 3128;
+};
+
+// One [[agent]] or one card. An unset optional means: the value of [egress] or [limits].
+struct AgentSettings {
+  std::string id;
+  std::string instance;
+  Place place;
+  std::vector<acl::Prefix> source;
+  std::vector<PlacedPattern> allow, deny;
+  std::vector<std::string> allow_files, deny_files;
+  std::vector<acl::Address> allow_ip;
+  std::vector<acl::Prefix> forbid_addresses;
+  std::vector<Endpoint> listen;
+  std::optional<acl::UnixMicros> expires;  // from `expires` or `ttl_seconds`, always absolute
+  std::optional<std::uint64_t> bytes_up, bytes_down;
+  std::optional<acl::Mode> mode;
+  std::optional<std::vector<std::uint16_t>> ports, http_ports;
+  std::optional<bool> check_sni, allow_ech;
+  std::optional<std::vector<PrivateException>> private_exceptions;
+  std::optional<std::vector<std::string>> strip_request_headers;
+  std::optional<std::string> contact;
+  std::optional<std::uint32_t> connections_per_agent, requests_per_second;
+};
+
+struct Settings {
+  ServerSettings server;
+  EgressSettings egress;
+  DnsSettings dns;
+  LimitSettings limits;
+  AuditSettings audit;
+  AgentDirectorySettings agents;
+  NetnsSettings netns;
+  std::vector<AgentSettings> agent;
+};
+
+}  // namespace stile::config

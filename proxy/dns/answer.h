@@ -1,0 +1,38 @@
+// DNS answer reader: a raw response in, the addresses that really answer the question out. Pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "acl/address.h"
+
+namespace stile::dns {
+
+enum class Rtype : std::uint16_t { a = 1, aaaa = 28 };
+
+struct Answer {
+  enum class Status : std::uint8_t {
+    malformed,
+    case_mismatch,  // the question came back in other letters: not an echo of ours (0x20)
+    failed,         // SERVFAIL, REFUSED …
+    no_name,        // NXDOMAIN
+    no_data,
+    ok,
+  };
+  Status status = Status::malformed;
+  std::vector<acl::Address> addresses;
+  std::uint32_t ttl_seconds = 0;  // the smallest along the chain; for no_name and no_data the SOA's
+};
+
+inline constexpr int max_cnames = 16;
+
+// Only records of class IN whose owner is the question's name, or the end of a chain of at most
+// max_cnames CNAMEs that starts there, count; whatever else is in the packet is ignored. `name` is
+// the question as sent, with its random letter case.
+[[nodiscard]] Answer read_answer(std::span<const std::uint8_t> packet, std::string_view name,
+                                 Rtype type);
+
+}  // namespace stile::dns

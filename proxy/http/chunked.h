@@ -1,0 +1,34 @@
+// ChunkedDecoder: takes a chunked body apart, strictly, without copying. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace stile::http {
+
+class ChunkedDecoder {
+ public:
+  static constexpr std::size_t max_chunk_line = 4096;
+
+  explicit ChunkedDecoder(std::size_t max_trailer_bytes) : max_trailer_{max_trailer_bytes} {}
+
+  struct Step {
+    enum class Kind : std::uint8_t { need_more, data, end, bad };
+    Kind kind = Kind::need_more;
+    std::size_t consumed = 0;  // of the input
+    std::string_view data;     // for data: a piece of the body, a view into the input
+  };
+  // Call again with the rest of the input until need_more, end or bad. Trailers are read and
+  // dropped; the bytes after `end` belong to the next message.
+  [[nodiscard]] Step next(std::string_view input);
+
+ private:
+  enum class State : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, done };
+  State state_ = State::size;
+  std::uint64_t left_ = 0;
+  std::size_t line_bytes_ = 0, trailer_bytes_ = 0, digits_ = 0;
+  std::size_t max_trailer_;
+};
+
+}  // namespace stile::http

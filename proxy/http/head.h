@@ -1,0 +1,86 @@
+// Request and response heads, parsed strictly from raw bytes. Pure; everything odd is refused.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace stile::http {
+
+struct Field {
+  std::string_view name;   // as sent
+  std::string_view value;  // without surrounding blanks
+};
+
+enum class ParseState : std::uint8_t { need_more, complete, bad };
+
+enum class Framing : std::uint8_t {
+  none,      // no body
+  length,    // content_length bytes
+  chunked,
+  to_close,  // responses only
+};
+
+// The views point into the text that was parsed.
+struct RequestHead {
+  std::string_view method;
+  std::string_view target;
+  int minor_version = 1;  // HTTP/1.x
+  std::vector<Field> fields;
+  // Derived, so that nobody looks for them a second time:
+  std::string_view host;  // the Host field
+  bool has_host = false;
+  Framing framing = Framing::none;
+  std::uint64_t content_length = 0;
+  bool has_content_length = false;
+  bool keep_alive = true;  // by version and Connection / Proxy-Connection
+  bool expects_continue = false;
+  bool is_connect = false;
+};
+
+struct ResponseHead {
+  int status = 0;
+  int minor_version = 1;
+  std::string_view phrase;
+  std::vector<Field> fields;
+  Framing framing = Framing::none;
+  std::uint64_t content_length = 0;
+  bool has_content_length = false;
+  bool keep_alive = true;
+};
+
+// Incremental: scans only new bytes, refuses at the first byte that cannot be valid, and builds the
+// head once its end is there. `text` is everything received since the message began (empty lines
+// before a request line are skipped and counted into `consumed`).
+class HeadScanner {
+ public:
+  struct Result {
+    ParseState state = ParseState::need_more;
+    std::size_t consumed = 0;        // length of the head with its final empty line, when complete
+    std::string_view error;          // for people, when bad: "bare LF at byte 17"-like constant text
+    std::size_t error_offset = 0;
+  };
+  [[nodiscard]] Result scan_request(std::string_view text, RequestHead& head);
+  [[nodiscard]] Result scan_response(std::string_view text, ResponseHead& head, bool head_request);
+  void reset() noexcept { *this = {}; }
+
+ private:
+  std::size_t scanned_ = 0;  // bytes that were already looked at
+  std::size_t start_ = 0;    // first byte after skipped empty lines
+};
+
+// Absolute-form target, http:// only. nullopt: bad-request (user info, backslash, fragment, other
+// scheme, control or non-ASCII bytes).
+struct AbsoluteTarget {
+  std::string_view authority;       // host[:port]
+  std::string_view path_and_query;  // "/" if the target has none
+  std::string_view path;            // for the log
+};
+[[nodiscard]] std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noexcept;
+
+// Field names without case; `_` is not folded.
+[[nodiscard]] bool iequals(std::string_view a, std::string_view b) noexcept;
+
+}  // namespace stile::http

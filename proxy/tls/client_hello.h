@@ -1,0 +1,50 @@
+// ClientHello reader: bytes from a client in, the server name out; or what is wrong. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace stile::tls {
+
+struct Hello {
+  enum class State : std::uint8_t {
+    need_more,
+    complete,
+    not_tls,  // anything that is not one whole, well-formed ClientHello in handshake records
+  };
+  State state = State::need_more;
+  bool has_sni = false;
+  std::string_view sni;  // as sent; views into the bytes given, or into the reader's buffer
+  bool has_ech = false;
+  std::size_t consumed = 0;  // bytes up to the end of the last record of the hello
+};
+
+// Reads a stream from its first byte. The caller gathers the stream's bytes in one contiguous buffer
+// (bounded by max_stream_bytes) and calls read() with all of it whenever more has come; the reader
+// keeps only how far it has looked, so that a hello that trickles in byte by byte costs linear time.
+// Handshake bytes are put together over records without copying unless there is more than one record.
+class HelloReader {
+ public:
+  static constexpr std::size_t max_hello_bytes = 65536;
+  // Room for the hello and a record header every so often: a client that splits finer is refused.
+  static constexpr std::size_t max_stream_bytes = 2 * max_hello_bytes;
+
+  [[nodiscard]] Hello read(std::string_view stream);
+
+ private:
+  std::size_t records_end_ = 0;        // everything before is whole records
+  std::size_t handshake_bytes_ = 0;    // gathered in them
+  std::vector<char> joined_;           // only for hellos over several records
+};
+
+// After the origin's first flight: is it a HelloRetryRequest (RFC 8446 4.1.4)? Looks at the first
+// record(s) of the origin's stream only.
+enum class ServerFlight : std::uint8_t { need_more, hello_retry_request, other };
+[[nodiscard]] ServerFlight classify_server_flight(std::string_view stream) noexcept;
+
+// TLS alert record, fatal access_denied(49).
+inline constexpr std::string_view access_denied_alert{"\x15\x03\x03\x00\x02\x02\x31", 7};
+
+}  // namespace stile::tls

@@ -20,6 +20,10 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 include(CheckPIESupported)
 check_pie_supported()
 
+if(STILE_FUZZ)  # coverage feedback from the libraries under test, not only from the target's own file
+  target_compile_options(stile_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 if(STILE_SANITIZE)
   list(JOIN STILE_SANITIZE "," sanitizers)
   target_compile_options(stile_options INTERFACE

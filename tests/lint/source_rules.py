@@ -1,0 +1,114 @@
+"""What a source file may include and name, by its folder (the map is in docs/architecture.md).
+
+The linker already refuses most forbidden calls; this also sees headers, inline functions and types.
+"""
+
+import re
+from typing import NamedTuple
+
+PARTS = {"proxy/http", "proxy/tls", "proxy/dns", "proxy/net", "proxy/metrics"}
+BELOW_SESSION = PARTS | {"proxy/base", "audit", "acl"}
+
+# Folder or file -> the folders or files that it may include beside its own folder. The longest
+# entry that fits a path counts. Parts of the proxy do not know each other: the session joins them.
+MAY_INCLUDE = {
+    "acl": set(),
+    "config": {"acl"},
+    "audit": {"acl"},
+    "proxy/base": {"acl"},
+    **{part: {"proxy/base", "acl"} for part in PARTS},
+    "proxy/session": BELOW_SESSION,
+    "proxy/server": BELOW_SESSION | {"proxy/session", "control", "config"},
+    "control": {"audit", "config", "proxy/base", "acl"},
+    "cli": {"control/protocol.h", "audit", "config", "acl"},
+    # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
+    "netns": {"control/protocol.h", "config", "acl"},
+    "cmd": {"proxy/server", "control/protocol.h", "cli", "audit", "config", "acl"},
+    "cmd/stile_netns.cc": {"netns", "control/protocol.h", "config", "acl"},
+}
+
+
+class Library(NamedTuple):
+    header: str  # what its #include lines look like
+    name: str  # what its types and functions look like
+    home: tuple  # where both may stand
+    in_headers: bool = True  # in .h files there, too
+
+
+LIBRARIES = {
+    "toml++": Library(r"toml\+\+/", r"\btoml::", ("config/",), in_headers=False),
+    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "cli/"), in_headers=False),
+    "re2": Library(r"re2/", r"\bre2::|\bRE2\b", ("acl/",)),
+    "c-ares": Library(r"ares(_\w+)?\.h", r"\bares_\w+\(", ("proxy/dns/",)),
+    "prometheus-cpp": Library(r"prometheus/", r"\bprometheus::", ("proxy/metrics/",)),
+    "libnftables": Library(r"nftables/", r"\bnft_\w+\(", ("netns/",), in_headers=False),
+    "libmnl": Library(r"libmnl/", r"\bmnl_\w+\(", ("netns/",)),
+    "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/")),
+    "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/",)),
+    "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/", "cmd/"), in_headers=False),
+}
+
+# The core decides from values alone: what it cannot name it cannot depend on.
+IMPURE = {
+    "a stream": r"#include <([io]?f?stream|sstream|iostream|print|cstdio)>|\bstd::c(out|err|log)\b|\bprintf\(",
+    "a clock": r"\b\w+_clock\b|\btime\(|\bclock_gettime\b",
+    "errno": r"\berrno\b",
+    "the system": r"#include <(unistd\.h|fcntl\.h|sys/|netdb\.h|arpa/|netinet/)",
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+
+
+def longest_entry(path):
+    fitting = [key for key in MAY_INCLUDE if path == key or path.startswith(key + "/")]
+    return max(fitting, key=len, default=None)
+
+
+def include_problems(path, target):
+    entry = longest_entry(path)
+    folder = path.rpartition("/")[0]
+    allowed = MAY_INCLUDE[entry] | {folder, entry.partition(".")[0]}
+    if not any(target == place or target.startswith(place + "/") for place in allowed):
+        yield f"{folder}/ may not include {target}"
+
+
+def library_problems(path, line, header):
+    for library, (header_form, name_form, home, in_headers) in LIBRARIES.items():
+        used = re.match(header_form, header) if header else re.search(name_form, line)
+        if not used:
+            continue
+        if not path.startswith(home):
+            yield f"{library} stays in {', '.join(home)}"
+        elif path.endswith(".h") and not in_headers:
+            yield f"{library} stays in .cc files"
+
+
+def order_problems(path, lines):
+    """A .cc includes its own header first, which proves that the header compiles alone."""
+    includes = [match[2] for line in lines if (match := INCLUDE.match(line))]
+    own = path.removesuffix("cc") + "h"
+    if path.endswith(".cc") and own in includes and includes[0] != own:
+        yield 1, f"{own} is not included first"
+    if path.endswith(".h") and "#pragma once" not in lines:
+        yield 1, "#pragma once is missing"
+    if not lines or not lines[0].startswith("// "):
+        yield 1, "the first line does not say what this file is"
+
+
+def problems(path, text):
+    """Yields (line number, what is wrong) for one source file; path is relative to the root."""
+    lines = text.splitlines()
+    yield from order_problems(path, lines)
+    for number, line in enumerate(lines, 1):
+        code = re.sub(r"//.*", "", line)
+        include = INCLUDE.match(line)
+        found = [*library_problems(path, code, include[2] if include else None)]
+        if include and include[1] == '"':
+            found += include_problems(path, include[2])
+        if path.startswith("acl/"):
+            found += [f"acl/ may not use {what}" for what, form in IMPURE.items() if re.search(form, code)]
+        if re.search(r"\b(TODO|FIXME|XXX)\b", line):
+            found.append("unfinished business belongs into an issue")
+        if re.search(r"\b(up|down)stream", line, re.IGNORECASE):
+            found.append("say client and origin: projects disagree on what is upstream")
+        yield from ((number, what) for what in found)

@@ -1,0 +1,55 @@
+# Short names for what CMake, ctest, pytest and the scripts do. `make help` lists them.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+release := cmake --preset release -DSTILE_BENCH=OFF >/dev/null && \
+           cmake --build --preset release -j $(JOBS)
+
+.PHONY: help run test test-full bench fuzz lint format install package clean
+.DEFAULT_GOAL := help
+
+help:  ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+run:  ## install what is missing, build, start the proxy with its embedded default
+	@scripts/packages build
+	@$(release) --target stiled
+	@scripts/run build/release/cmd/stiled
+
+test:  ## install what is missing, build, run all tests: plain, with sanitizers, fuzzers
+	@scripts/packages build test
+	@scripts/test dev asan fuzz
+
+test-full:  ## the same with the long tests, and the thread sanitizer
+	@scripts/packages build test
+	@STILE_LONG=1 FUZZ_RUNS=1000000 scripts/test dev asan tsan fuzz
+
+bench:  ## build and run the benchmarks
+	@scripts/packages build test bench
+	@scripts/bench
+
+fuzz:  ## run every fuzzer for FUZZ_SECONDS (60), report executions and coverage
+	@scripts/packages build test
+	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS)
+	@/usr/bin/python3 scripts/fuzz --seconds $(FUZZ_SECONDS)
+
+lint:  ## check format, clang-tidy, the shell scripts
+	@scripts/packages build test lint
+	@scripts/lint
+
+format:  ## format all C++ files in place
+	@scripts/packages lint
+	@git ls-files -z '*.cc' '*.h' | xargs -0 clang-format -i
+
+install:  ## build and install below DESTDIR and PREFIX (/usr/local)
+	@scripts/packages build
+	@$(release)
+	@cmake --install build/release --prefix $(PREFIX)
+
+package:  ## build the Debian package in build/release
+	@scripts/packages build
+	@$(release)
+	@cd build/release && cpack -G DEB
+
+clean:  ## remove everything that was built
+	@rm -rf build

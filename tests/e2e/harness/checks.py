@@ -1,0 +1,39 @@
+"""What nearly every test says about a refusal: one answer, one line, and nothing anywhere else."""
+
+import json
+
+STATUS = {
+    "bad-request": 400, "rate-limited": 429, "too-many-connections": 429, "budget-exhausted": 429,
+    "dns-failure": 502, "origin-unreachable": 502, "origin-timeout": 504,
+    "origin-bad-response": 502, "audit-unavailable": 503, "overloaded": 503, "draining": 503,
+    "header-timeout": 408, "header-too-large": 431, "internal-error": 500,
+}
+
+
+def status_of(reason):
+    return STATUS.get(reason, 403)
+
+
+def assert_refusal(response, reason):
+    """The answer says the reason in all the places where clients look."""
+    assert response is not None, f"no answer, expected {reason}"
+    assert (response.status, response.reason) == (status_of(reason), reason), response
+    assert response.phrase == reason
+    assert response.complete
+    body = json.loads(response.body)
+    assert body["error"] == reason
+    return body
+
+
+def assert_denied(proxy, response, reason, **fields):
+    """A refusal, whose line was in the log before the answer came: so it is not waited for."""
+    assert_refusal(response, reason)
+    line = proxy.audit.only(event="deny", reason=reason, **fields)
+    assert line["status"] == response.status, line
+    return line
+
+
+def assert_untouched(*origins):
+    """None of them has met a connection, let alone a byte."""
+    for origin in origins:
+        assert origin.connections == [], f"{origin.address} was dialled: {origin.received!r}"

@@ -17,30 +17,43 @@ struct Hello {
   State state = State::need_more;
   bool has_sni = false;
   std::string_view sni;  // as sent; views into the bytes given, or into the reader's buffer
+  // Encrypted ClientHello, or GREASE for it: the two are made to look the same, and only the holder
+  // of the origin's key can tell them apart, so both count.
   bool has_ech = false;
   std::size_t consumed = 0;  // bytes up to the end of the last record of the hello
 };
 
-// Reads a stream from its first byte. The caller gathers the stream's bytes in one contiguous buffer
-// (bounded by max_stream_bytes) and calls read() with all of it whenever more has come; the reader
-// keeps only how far it has looked, so that a hello that trickles in byte by byte costs linear time.
-// Handshake bytes are put together over records without copying unless there is more than one record.
+// Reads a stream from its first byte. The caller gathers the stream's bytes in one contiguous
+// buffer (bounded by max_stream_bytes) and calls read() with all of it whenever more has come; the
+// reader keeps only how far it has looked, so that a hello that trickles in byte by byte costs
+// linear time. Handshake bytes are put together over records without copying unless there is more
+// than one record. It never asks for more once max_stream_bytes are there, and is done after
+// complete or not_tls.
 class HelloReader {
  public:
   static constexpr std::size_t max_hello_bytes = 65536;
   // Room for the hello and a record header every so often: a client that splits finer is refused.
   static constexpr std::size_t max_stream_bytes = 2 * max_hello_bytes;
 
+  HelloReader() = default;
+  // For the hello that answers a HelloRetryRequest; the stream then begins after the first hello.
+  // One change_cipher_spec record may come before it: clients in compatibility mode put it there
+  // (RFC 8446 D.4), OpenSSL and Chromium among them.
+  [[nodiscard]] static HelloReader for_second_hello() noexcept;
+
   [[nodiscard]] Hello read(std::string_view stream);
 
  private:
-  std::size_t records_end_ = 0;        // everything before is whole records
-  std::size_t handshake_bytes_ = 0;    // gathered in them
-  std::vector<char> joined_;           // only for hellos over several records
+  [[nodiscard]] Hello read_handshake(std::string_view payload, std::size_t length, std::size_t end);
+
+  bool may_change_cipher_spec_ = false;
+  std::size_t records_end_ = 0;  // everything before is whole records
+  std::vector<char> joined_;     // their handshake bytes; stays empty for a hello in one record
 };
 
 // After the origin's first flight: is it a HelloRetryRequest (RFC 8446 4.1.4)? Looks at the first
-// record(s) of the origin's stream only.
+// record(s) of the origin's stream only, and answers at the first byte that settles it: for an
+// ordinary ServerHello the twelfth, nearly always.
 enum class ServerFlight : std::uint8_t { need_more, hello_retry_request, other };
 [[nodiscard]] ServerFlight classify_server_flight(std::string_view stream) noexcept;
 

@@ -37,9 +37,11 @@ struct Record {
   std::optional<std::uint64_t> duration_ms;
   std::vector<std::string_view> stripped;
   std::uint64_t count = 0;
-  std::uint64_t policy = 0;  // generation
+  std::uint64_t policy = 0;          // generation
+  std::string_view version, config;  // of start: the daemon's version, the digest of its config
+  std::string_view torn;             // of audit-gap: hash of the bytes that are no whole line
   std::string_view actor;
-  std::string_view detail;  // for start (version, config digest), policy, grant, audit-gap
+  std::string_view detail;  // of policy and grant: what was changed, for people
 };
 
 }  // namespace stile::audit

@@ -1,0 +1,32 @@
+// Batch: one text, and where each record ends in it.
+#include "audit/batch.h"
+
+#include "audit/json_line.h"
+#include "audit/squid_line.h"
+
+namespace stile::audit {
+
+void Batch::add(const Record& record) {
+  std::size_t number_at = text_.size();
+  if (format_ == Format::json) {
+    number_at = append_json(text_, record, time_);
+  } else {
+    append_squid(text_, record);
+  }
+  entries_.push_back({record.event, number_at, text_.size()});
+}
+
+void Batch::clear() noexcept {
+  text_.clear();
+  entries_.clear();
+}
+
+Batch::Piece Batch::piece(std::size_t index) const noexcept {
+  const std::string_view text{text_};
+  const Entry& entry = entries_[index];
+  const std::size_t begin = index == 0 ? 0 : entries_[index - 1].end;
+  return {entry.event, text.substr(begin, entry.number_at - begin),
+          text.substr(entry.number_at, entry.end - entry.number_at)};
+}
+
+}  // namespace stile::audit

@@ -1,0 +1,27 @@
+// Linker: number, link, hash.
+#include "audit/chain.h"
+
+#include "audit/text.h"
+
+namespace stile::audit {
+
+void Linker::append(std::string& out, ChainHead& head, std::string_view before,
+                    std::string_view after) {
+  const std::size_t begin = out.size();
+  out += before;
+  append_number(out, ++head.seq);
+  out += after;
+  if (chain_) {
+    out += ",\"chain\":\"";
+    out += chain_name;
+    out += "\",\"prev\":\"";
+    out += text(head.hash);
+    out += '"';
+  }
+  out += '}';
+  // Also without a chain: it may be switched on later, and then goes on from this line.
+  head.hash = sha_.hash(std::string_view{out}.substr(begin));
+  out += '\n';
+}
+
+}  // namespace stile::audit

@@ -1,0 +1,127 @@
+// File on POSIX: O_APPEND, flock, bounded writes.
+#include "audit/file.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace stile::audit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Error failure(const std::string& path, int error) {
+  return Error{path + ": " + std::strerror(error)};
+}
+
+// /proc/locks has lines like "3: FLOCK  ADVISORY  WRITE 4711 fe:01:123456 0 EOF". For people only,
+// so a miss does no harm: in a container the holder may be invisible.
+std::string holder_of_lock(ino_t inode) {
+  std::ifstream locks{"/proc/locks"};
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words{line};
+    std::string number, kind, advisory, access, pid, device_and_inode;
+    words >> number >> kind >> advisory >> access >> pid >> device_and_inode;
+    if (kind == "FLOCK" && device_and_inode.ends_with(":" + std::to_string(inode))) {
+      return "process " + pid;
+    }
+  }
+  return "another process";
+}
+
+// Waits until the descriptor takes bytes or the deadline has passed.
+bool wait_writable(int fd, Clock::time_point deadline) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  pollfd entry{fd, POLLOUT, 0};
+  return ::poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(left, 0))) > 0;
+}
+
+}  // namespace
+
+Result<File> File::open(const std::string& path) { return open_with(path, 0); }
+Result<File> File::create(const std::string& path) { return open_with(path, O_EXCL); }
+
+Result<File> File::open_with(const std::string& path, int flags) {
+  // A rename between open and flock would leave us with a file that has lost its name: look again.
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const int fd =
+        ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | flags, 0640);
+    if (fd < 0) return failure(path, errno);
+    struct stat status {};
+    if (::fstat(fd, &status) != 0) {
+      const int error = errno;
+      ::close(fd);
+      return failure(path, error);
+    }
+    File file{fd, S_ISREG(status.st_mode)};
+    if (!file.is_regular_) return file;
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return failure(path, errno);
+      return Error{path + ": " + holder_of_lock(status.st_ino) + " writes to this log already"};
+    }
+    if (file.is_named(path)) return file;
+  }
+  return Error{path + ": was renamed again and again while it was opened"};
+}
+
+Result<File> File::standard_output() {
+  const int fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  struct stat status {};
+  if (fd < 0 || ::fstat(fd, &status) != 0) return failure("standard output", errno);
+  return File{fd, S_ISREG(status.st_mode)};
+}
+
+File& File::operator=(File&& other) noexcept {
+  swap(other);
+  return *this;
+}
+
+File::~File() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+File::Written File::write(std::string_view bytes, std::chrono::milliseconds patience) {
+  Written written;
+  const auto deadline = Clock::now() + patience;
+  while (written.bytes < bytes.size()) {
+    std::string_view rest = bytes.substr(written.bytes);
+    if (!is_regular_) {
+      if (!wait_writable(fd_, deadline)) return {written.bytes, EAGAIN};
+      // After POLLOUT a pipe takes this much without blocking, whatever its flags.
+      rest = rest.substr(0, PIPE_BUF);
+    }
+    const ssize_t count = ::write(fd_, rest.data(), rest.size());
+    if (count >= 0) {
+      written.bytes += static_cast<std::size_t>(count);
+    } else if (errno == EAGAIN) {
+      if (!wait_writable(fd_, deadline)) return {written.bytes, EAGAIN};
+    } else if (errno != EINTR) {
+      return {written.bytes, errno};
+    }
+  }
+  return written;
+}
+
+std::uint64_t File::size() const noexcept {
+  struct stat status {};
+  return ::fstat(fd_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+bool File::is_named(const std::string& path) const noexcept {
+  struct stat mine {
+  }, named{};
+  return ::fstat(fd_, &mine) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
+}  // namespace stile::audit

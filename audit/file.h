@@ -1,0 +1,55 @@
+// File: the open file (or pipe, or terminal) that log lines are appended to.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "acl/result.h"
+
+namespace stile::audit {
+
+class File {
+ public:
+  File() = default;  // open nowhere: every write fails
+  // A regular file is locked, so that no other process writes to it (two writers would break the
+  // chain). Symbolic links are followed: the directory is the operator's, who may keep logs on
+  // another disk.
+  static Result<File> open(const std::string& path);
+  // As open, but the file must not exist yet.
+  static Result<File> create(const std::string& path);
+  static Result<File> standard_output();
+  File(File&& other) noexcept { swap(other); }
+  File& operator=(File&& other) noexcept;
+  ~File();
+
+  struct Written {
+    std::size_t bytes = 0;  // less than asked: `error` says why
+    int error = 0;          // errno
+  };
+  // Regular files: one write(2) unless it is cut short. Others (a pipe that nobody reads) are
+  // waited for, but not longer than `patience` in all.
+  Written write(std::string_view bytes, std::chrono::milliseconds patience);
+
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] bool is_regular() const noexcept { return is_regular_; }
+  // Asks the kernel: others may have cut the file (logrotate's copytruncate).
+  [[nodiscard]] std::uint64_t size() const noexcept;
+  // Whether `path` still leads to this file.
+  [[nodiscard]] bool is_named(const std::string& path) const noexcept;
+
+ private:
+  File(int fd, bool is_regular) noexcept : fd_{fd}, is_regular_{is_regular} {}
+  static Result<File> open_with(const std::string& path, int flags);
+  void swap(File& other) noexcept {
+    std::swap(fd_, other.fd_);
+    std::swap(is_regular_, other.is_regular_);
+  }
+  int fd_ = -1;
+  bool is_regular_ = false;
+};
+
+}  // namespace stile::audit

@@ -1,0 +1,75 @@
+// The reader of audit lines: strict, since it reads only what Stile itself has written.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace stile::audit {
+
+// In the order in which they stand in a line.
+enum class Key : std::uint8_t {
+  ts,
+  seq,
+  event,
+  agent,
+  src,
+  conn,
+  method,
+  scheme,
+  host,
+  port,
+  path,
+  verdict,
+  reason,
+  rule,
+  status,
+  origin,
+  sni,
+  bytes_up,
+  bytes_down,
+  duration_ms,
+  stripped,
+  count,
+  policy,
+  version,
+  config,
+  torn,
+  actor,
+  detail,
+  chain,
+  prev,
+};
+inline constexpr std::size_t key_count = static_cast<std::size_t>(Key::prev) + 1;
+[[nodiscard]] std::string_view text(Key key) noexcept;
+
+class Line {
+ public:
+  // As it stands in the line: text still escaped and without its quotes, a list with its brackets.
+  // Empty if the key is not there. Points into the bytes that were read.
+  [[nodiscard]] std::string_view raw(Key key) const noexcept {
+    return values_[static_cast<std::size_t>(key)];
+  }
+  [[nodiscard]] std::string text(Key key) const;               // unescaped: the agent's bytes
+  [[nodiscard]] std::uint64_t number(Key key) const noexcept;  // 0 if it is not there
+
+ private:
+  friend class LineReader;
+  std::array<std::string_view, key_count> values_{};
+};
+
+enum class LineKind : std::uint8_t {
+  whole,
+  torn,     // the beginning of a line, cut at any byte
+  foreign,  // nothing that Stile writes
+};
+
+// `bytes` is without the newline. A whole line is one JSON object with `ts`, `seq` and `event`
+// first, known keys in their order and with their type; unknown keys are passed over. On anything
+// but `whole` the line is unspecified.
+[[nodiscard]] LineKind read_line(std::string_view bytes, Line& line) noexcept;
+
+}  // namespace stile::audit

@@ -1,0 +1,42 @@
+// Sha256: SHA-256 as lower-case hex, with one context that is used again and again.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+struct evp_md_ctx_st;  // OpenSSL's; its headers stay in sha256.cc
+
+namespace stile::audit {
+
+using HexHash = std::array<char, 64>;
+inline constexpr HexHash zero_hash = [] {
+  HexHash hash{};
+  hash.fill('0');
+  return hash;
+}();
+[[nodiscard]] inline std::string_view text(const HexHash& hash) noexcept {
+  return {hash.data(), hash.size()};
+}
+
+// Throws only if OpenSSL has no SHA-256 or no memory: then nothing can go on.
+class Sha256 {
+ public:
+  Sha256();
+  void reset();
+  void update(std::string_view bytes);
+  [[nodiscard]] HexHash hex() const;  // of all since reset; more can follow
+  // Of these bytes alone; begins anew.
+  [[nodiscard]] HexHash hash(std::string_view bytes);
+
+ private:
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const noexcept;
+  };
+  using Context = std::unique_ptr<evp_md_ctx_st, Free>;
+  static Context make_context();
+  Context context_;
+  mutable Context copy_;  // hex() ends a copy
+};
+
+}  // namespace stile::audit

@@ -1,0 +1,39 @@
+// Pieces of log lines: numbers, time stamps and text that an agent chose.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stile::audit {
+
+template <std::unsigned_integral Number>
+void append_number(std::string& out, Number number) {
+  std::array<char, 20> digits;  // 2^64 - 1 has 20
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out.append(digits.data(), end);
+}
+
+// The inside of a JSON string, ASCII only. Every byte outside 0x20–0x7e becomes \u00NN, so that
+// nothing an agent sends can end the line, hide in it or steer a terminal.
+void append_escaped(std::string& out, std::string_view bytes);
+
+// A word of a squid line: every byte that could end the word or the line, or that RFC 1738 calls
+// unsafe, becomes %NN. A `%` stays, as in squid: what is escaped already is not escaped again.
+void append_percent_escaped(std::string& out, std::string_view bytes);
+
+// RFC 3339 with microseconds in UTC, "2026-11-16T09:00:00.000000Z". Keeps the text of the last
+// second, since the lines of one turn nearly all share it.
+class TimeText {
+ public:
+  void append(std::string& out, std::int64_t unix_micros);
+
+ private:
+  std::int64_t second_ = -1;
+  std::array<char, 20> text_{};  // "2026-11-16T09:00:00."
+};
+
+}  // namespace stile::audit

@@ -31,11 +31,18 @@ class Address {
   // ::ffff:a.b.c.d becomes a.b.c.d, all else stays. For source addresses only: as a destination a
   // mapped address is forbidden, not unwrapped.
   [[nodiscard]] Address unmapped() const noexcept;
+  // The neighbours; none at the ends of the family.
+  [[nodiscard]] std::optional<Address> next() const noexcept;
+  [[nodiscard]] std::optional<Address> previous() const noexcept;
   [[nodiscard]] std::string text() const;
 
   friend auto operator<=>(const Address&, const Address&) = default;
 
  private:
+  friend struct Prefix;
+  Address(bool is_v4, std::uint64_t high, std::uint64_t low) noexcept
+      : is_v4_{is_v4}, high_{high}, low_{low} {}
+
   bool is_v4_ = true;
   std::uint64_t high_ = 0;  // v6: the first 64 bits; v4: 0
   std::uint64_t low_ = 0;   // v6: the last 64 bits; v4: the address

@@ -32,22 +32,22 @@ struct Query {
 struct Decision {
   Verdict verdict = Verdict::deny;
   Reason reason = Reason::internal_error;
-  Host host;                        // canonical; empty if it did not get that far
-  std::uint16_t port = 0;           // 0 likewise
-  std::optional<Address> literal;   // the destination is this address: no name, no look-up
-  bool literal_allowed = false;     // by allow_ip: step 8 is skipped, and the hello has no SNI
-  bool check_hello = true;          // step 10 applies (false: tcp:// pattern, or sni = "off")
-  RuleRef rule;                     // that allowed or denied
-  const Grant* grant = nullptr;     // charge it: the policy alone would have refused
+  Host host;                       // canonical; empty if it did not get that far
+  std::uint16_t port = 0;          // 0 likewise
+  std::optional<Address> literal;  // the destination is this address: no name, no look-up
+  bool literal_allowed = false;    // by allow_ip: step 8 is skipped, and the hello has no SNI
+  bool check_hello = true;         // step 10 applies (false: tcp:// pattern, or sni = "off")
+  RuleRef rule;                    // that allowed or denied
+  const Grant* grant = nullptr;    // charge it: the policy alone would have refused
   [[nodiscard]] bool passes() const noexcept { return verdict != Verdict::deny; }
 };
 
 // One line of an explanation. The last one states the verdict.
 struct TraceStep {
-  int number = 0;           // 1 … 7, as in the docs
-  std::string_view step;    // "agent", "mode", "ip-literal", "host-syntax", "port", "host", "usage"
-  std::string result;       // "pass", or the reason code
-  std::string detail;       // what was looked at, with the file and line of the rule
+  int number = 0;         // 1 … 7, as in the docs
+  std::string_view step;  // "agent", "mode", "ip-literal", "host-syntax", "port", "host", "usage"
+  std::string result;     // "pass", or the reason code
+  std::string detail;     // what was looked at, with the file and line of the rule
 };
 using Trace = std::vector<TraceStep>;
 

@@ -46,7 +46,7 @@ struct HostParse {
 // "host:port" cut at the colon that a URL parser would take. Nothing is judged here.
 struct Authority {
   std::string_view host;
-  std::string_view port;   // without the colon
+  std::string_view port;  // without the colon
   bool has_port = false;
 };
 [[nodiscard]] Authority split_authority(std::string_view raw) noexcept;

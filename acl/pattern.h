@@ -1,15 +1,19 @@
 // Pattern: one line of an allow or deny list, parsed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "acl/host.h"
 #include "acl/result.h"
 
 namespace stile::acl {
 
 enum class Scheme : std::uint8_t { tunnel, http };
+
+struct PatternView;
 
 struct Pattern {
   enum class Kind : std::uint8_t {
@@ -26,6 +30,8 @@ struct Pattern {
     http,    // http://name[:8080]
     tcp,     // tcp://name:22, a tunnel that need not be TLS
   };
+  static constexpr std::size_t max_regex_length = 4096;
+
   Kind kind = Kind::exact;
   Reach reach = Reach::bare;
   std::uint16_t port = 0;  // 0 for bare
@@ -33,7 +39,25 @@ struct Pattern {
 
   // Says what is wrong with a pattern in words that name the byte or the part.
   static Result<Pattern> parse(std::string_view text);
+  // The same without an allocation, for lists of a million names.
+  static Result<PatternView> parse_view(std::string_view text);
   [[nodiscard]] std::string text() const;
 };
+
+// A parsed pattern that owns no memory: the name is in it, a regex still in the text it came from.
+struct PatternView {
+  Pattern::Kind kind = Pattern::Kind::exact;
+  Pattern::Reach reach = Pattern::Reach::bare;
+  std::uint16_t port = 0;
+  Host host;
+  std::string_view regex;
+  [[nodiscard]] std::string_view name() const noexcept {
+    return kind == Pattern::Kind::regex ? regex : host.text();
+  }
+};
+
+// How a pattern of these parts is written.
+[[nodiscard]] std::string pattern_text(Pattern::Kind kind, Pattern::Reach reach, std::uint16_t port,
+                                       std::string_view name);
 
 }  // namespace stile::acl

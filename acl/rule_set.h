@@ -1,7 +1,9 @@
 // RuleSet: the patterns of one list, compiled for look-up by name; immutable and shared.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,7 +14,8 @@
 
 namespace stile::acl {
 
-// The hashes of a name and of all its parents, made once per decision and used for every set.
+// The hashes of a name and of all its parents, made once per decision and used for every set. It
+// looks into the host, which must stay where it is.
 class HostKey {
  public:
   static constexpr std::size_t max_labels = 127;
@@ -36,10 +39,10 @@ struct Rule {
   std::uint32_t name_offset = 0;
   std::uint32_t line = 0;
   std::uint32_t next = 0;  // index + 1 of the next rule with the same name; 0: none
+  std::uint16_t name_length = 0;
   std::uint16_t port = 0;
-  std::uint8_t name_length = 0;
-  Pattern::Kind kind : 4 = Pattern::Kind::exact;
-  Pattern::Reach reach : 4 = Pattern::Reach::bare;
+  Pattern::Kind kind = Pattern::Kind::exact;
+  Pattern::Reach reach = Pattern::Reach::bare;
 };
 
 class RuleSet;
@@ -63,30 +66,90 @@ class RuleSet {
     explicit Builder(std::string source);
     void reserve(std::size_t rules, std::size_t name_bytes);
     void add(const Pattern& pattern, std::uint32_t line);
+    // Reads and adds one pattern; a name costs no allocation. The way for list files.
+    Result<void> add_text(std::string_view text, std::uint32_t line);
     [[nodiscard]] std::shared_ptr<const RuleSet> build() &&;
 
    private:
+    void append(Pattern::Kind kind, Pattern::Reach reach, std::uint16_t port, std::string_view name,
+                std::uint32_t line);
     std::unique_ptr<RuleSet> set_;
   };
 
   // Calls visit(RuleRef) for every rule but regexes whose name covers the host, whatever its port
-  // and scheme; stops and returns true when visit returns true.
+  // and scheme; stops and returns true when visit returns true. The closest names come first.
   template <class Visit>
   bool visit(const HostKey& key, Visit&& visit) const;
 
   [[nodiscard]] std::size_t size() const noexcept { return rules_.size(); }
   [[nodiscard]] const Rule& rule(std::uint32_t index) const noexcept { return rules_[index]; }
-  [[nodiscard]] std::string_view name(const Rule& rule) const noexcept;
+  [[nodiscard]] std::string_view name(const Rule& rule) const noexcept {
+    return std::string_view{names_}.substr(rule.name_offset, rule.name_length);
+  }
   [[nodiscard]] const std::string& source() const noexcept { return source_; }
   [[nodiscard]] const std::vector<std::uint32_t>& regexes() const noexcept { return regexes_; }
+  // Everything that the set holds, the names included.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
+  [[nodiscard]] std::size_t name_bytes() const noexcept { return names_.size(); }
 
  private:
-  // … internals: arena of names, rules_, open-addressing table of {hash, first rule}
+  // One distinct name. Offset and length are here too, so that comparing the name does not wait
+  // for the rule to come from memory.
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t rule = 0;  // index + 1 of the first rule; 0: empty
+    std::uint32_t name_offset = 0;
+    std::uint32_t name_length = 0;
+  };
+  using Depths = std::bitset<HostKey::max_labels + 1>;
+
+  void index_rules();
+  void link(std::uint32_t index, std::uint32_t hash);
+  [[nodiscard]] std::size_t home(std::uint32_t hash) const noexcept {
+    return static_cast<std::size_t>((std::uint64_t{hash} * slots_.size()) >> 32);
+  }
+  [[nodiscard]] std::uint32_t find(std::uint32_t hash, std::string_view name) const noexcept;
+
   std::string source_;
   std::string names_;
   std::vector<Rule> rules_;
   std::vector<std::uint32_t> regexes_;  // indices of regex rules; matched by RegexSet
+  std::vector<Slot> slots_;             // open addressing, at most half full
+  std::uint32_t any_ = 0;               // index + 1 of the first `*`
+  // How many labels the names have: other depths need no look.
+  Depths exact_depths_, tree_depths_;
 };
+
+inline const Rule& RuleRef::rule() const noexcept { return set->rule(index); }
+
+inline std::uint32_t RuleSet::find(std::uint32_t hash, std::string_view name) const noexcept {
+  for (std::size_t at = home(hash);; at = at + 1 == slots_.size() ? 0 : at + 1) {
+    const Slot& slot = slots_[at];
+    if (slot.rule == 0) return 0;
+    // The names themselves are compared: whoever asks can find two names with the same hash.
+    if (slot.hash == hash && slot.name_length == name.size() &&
+        std::memcmp(names_.data() + slot.name_offset, name.data(), name.size()) == 0) {
+      return slot.rule;
+    }
+  }
+}
+
+template <class Visit>
+bool RuleSet::visit(const HostKey& key, Visit&& visit) const {
+  for (std::size_t depth = key.labels(); depth >= 1; --depth) {
+    const bool is_whole = depth == key.labels();
+    if (!tree_depths_[depth] && !(is_whole && exact_depths_[depth])) continue;
+    const auto& [hash, offset] = key.part(depth);
+    std::uint32_t found = find(hash, key.name().substr(offset));
+    while (found != 0) {
+      const Rule& candidate = rules_[found - 1];
+      const bool covers = candidate.kind == Pattern::Kind::suffix ||
+                          is_whole == (candidate.kind == Pattern::Kind::exact);
+      if (covers && visit(RuleRef{this, found - 1})) return true;
+      found = candidate.next;
+    }
+  }
+  return any_ != 0 && key.labels() != 0 && visit(RuleRef{this, any_ - 1});
+}
 
 }  // namespace stile::acl

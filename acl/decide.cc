@@ -1,0 +1,232 @@
+// The steps of a decision, one function each, in their order.
+#include "acl/decide.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "acl/nearest_name.h"
+#include "acl/quoted.h"
+#include "acl/rule_search.h"
+
+namespace stile::acl {
+namespace {
+
+// Refusals of the policy itself are only recorded in observe mode; the others hold in every mode.
+enum class Holds : std::uint8_t { always, unless_observing };
+
+class Decider {
+ public:
+  Decider(const Query& query, Trace* trace) : query_{query}, trace_{trace} {}
+
+  Decision run() {
+    const bool passed = check_agent() && check_mode() && check_literal() && check_syntax() &&
+                        check_port() && check_host() && check_usage();
+    if (passed && decision_.verdict == Verdict::deny) {
+      decision_.verdict = Verdict::allow;
+      decision_.reason = Reason::none;
+    }
+    if (trace_ != nullptr) state_verdict();
+    return decision_;
+  }
+
+ private:
+  // Each step returns whether the next one is asked.
+  bool check_agent();
+  bool check_mode();
+  bool check_literal();
+  bool check_syntax();
+  bool check_port();
+  bool check_host();
+  bool check_usage();
+
+  // `detail` is called only for an explanation: deciding itself makes no strings.
+  template <class Detail>
+  bool pass(int number, std::string_view step, Detail&& detail) {
+    note(number, step, "pass", detail);
+    return true;
+  }
+  template <class Detail>
+  bool refuse(int number, std::string_view step, Reason reason, Holds holds, Detail&& detail);
+  template <class Detail>
+  void note(int number, std::string_view step, std::string_view result, Detail&& detail) {
+    if (trace_ != nullptr) trace_->push_back({number, step, std::string{result}, detail()});
+  }
+  void state_verdict();
+
+  [[nodiscard]] const AgentPolicy& agent() const noexcept { return *query_.agent; }
+  [[nodiscard]] Destination destination() const noexcept {
+    return {*key_, query_.scheme, decision_.port, port_is_listed_};
+  }
+  [[nodiscard]] bool is_observed() const noexcept {
+    return decision_.verdict == Verdict::would_deny;
+  }
+
+  const Query& query_;
+  Trace* trace_;
+  Decision decision_;
+  HostParse::Kind kind_ = HostParse::Kind::malformed;
+  std::optional<HostKey> key_;
+  bool port_is_listed_ = false;
+  AllowMatch found_;
+};
+
+template <class Detail>
+bool Decider::refuse(int number, std::string_view step, Reason reason, Holds holds,
+                     Detail&& detail) {
+  const bool goes_on = holds == Holds::unless_observing && agent().mode == Mode::observe;
+  decision_.verdict = goes_on ? Verdict::would_deny : Verdict::deny;
+  decision_.reason = reason;
+  decision_.rule = {};  // what an earlier step found is charged and named no more
+  decision_.grant = nullptr;
+  note(number, step, text(reason), detail);
+  return goes_on;
+}
+
+bool Decider::check_agent() {
+  constexpr std::string_view step = "agent";
+  if (query_.agent == nullptr) {
+    return refuse(1, step, Reason::unknown_agent, Holds::always,
+                  [] { return std::string{"the source belongs to no agent"}; });
+  }
+  const AgentPolicy& policy = agent();
+  if (policy.expires && query_.now >= *policy.expires) {
+    return refuse(1, step, Reason::agent_expired, Holds::always, [&] {
+      return policy.id + " expired " + std::to_string((query_.now - *policy.expires) / 1000000) +
+             " s ago";
+    });
+  }
+  return pass(1, step, [&] { return policy.id; });
+}
+
+bool Decider::check_mode() {
+  constexpr std::string_view step = "mode";
+  const auto mode = [&] { return std::string{text(agent().mode)}; };
+  if (agent().mode == Mode::offline) return refuse(2, step, Reason::offline, Holds::always, mode);
+  return pass(2, step, mode);
+}
+
+bool Decider::check_literal() {
+  constexpr std::string_view step = "ip-literal";
+  HostParse parse = parse_host(query_.authority.host);
+  kind_ = parse.kind;
+  decision_.host = parse.host;
+  const auto raw = [&] { return quoted(query_.authority.host); };
+  if (kind_ != HostParse::Kind::ip_literal) {
+    return pass(3, step, [&] { return raw() + " is not an address"; });
+  }
+  decision_.literal = parse.address;
+  const auto& allowed = agent().allow_ip;
+  if (parse.address && std::find(allowed.begin(), allowed.end(), *parse.address) != allowed.end()) {
+    decision_.literal_allowed = true;
+    return pass(3, step, [&] { return parse.address->text() + " is in allow_ip"; });
+  }
+  // In observe mode too, an address that has no strict spelling is one that nobody could dial.
+  return refuse(3, step, Reason::ip_literal,
+                parse.address ? Holds::unless_observing : Holds::always,
+                [&] { return raw() + " is an address, and allow_ip does not have it"; });
+}
+
+bool Decider::check_syntax() {
+  constexpr std::string_view step = "host-syntax";
+  const auto bad = [&](std::string_view why) {
+    return refuse(4, step, Reason::bad_request, Holds::always, [&] { return std::string{why}; });
+  };
+  if (kind_ == HostParse::Kind::malformed) {
+    return bad("the host is not LDH labels in ASCII of at most 63 bytes, 253 together");
+  }
+  if (!query_.authority.has_port) return bad("there is no port");
+  const auto port = parse_port(query_.authority.port);
+  if (!port) return bad("the port is not a number from 1 to 65535");
+  decision_.port = *port;
+  if (kind_ == HostParse::Kind::name) {
+    key_.emplace(decision_.host);
+    if (decision_.host.has_underscore() && !rule_names_underscore(agent(), *key_, query_.now)) {
+      return bad("the host has an underscore, and no rule that covers it names one");
+    }
+  }
+  return pass(4, step, [&] {
+    const std::string host =
+        decision_.literal ? decision_.literal->text() : std::string{decision_.host.text()};
+    return host + " port " + std::to_string(*port);
+  });
+}
+
+bool Decider::check_port() {
+  constexpr std::string_view step = "port";
+  if (is_observed()) return true;
+  const bool is_tunnel = query_.scheme == Scheme::tunnel;
+  const auto& ports = is_tunnel ? agent().ports : agent().http_ports;
+  port_is_listed_ = std::find(ports.begin(), ports.end(), decision_.port) != ports.end();
+  if (key_) found_ = find_allow(agent(), destination(), query_.now);
+
+  const auto list = [&] { return std::string{is_tunnel ? "ports" : "http_ports"}; };
+  if (!port_is_listed_ && !found_) {
+    return refuse(5, step, Reason::port_not_allowed, Holds::unless_observing, [&] {
+      return std::to_string(decision_.port) + " is not in " + list() +
+             ", and no pattern for this name carries it";
+    });
+  }
+  return pass(5, step, [&] {
+    if (port_is_listed_) return std::to_string(decision_.port) + " is in " + list();
+    return std::to_string(decision_.port) + " is carried by " + found_.rule.describe();
+  });
+}
+
+bool Decider::check_host() {
+  constexpr std::string_view step = "host";
+  if (is_observed()) return true;
+  if (decision_.literal_allowed) {
+    return pass(6, step, [] { return std::string{"an address of allow_ip needs no rule"}; });
+  }
+  const DenyMatch denied = find_deny(agent(), destination());
+  if (denied.is_denied) {
+    const bool goes_on = refuse(6, step, Reason::host_denied, Holds::unless_observing, [&] {
+      return denied.rule ? "denied by " + denied.rule.describe()
+                         : std::string{"the deny regexes could not run; that denies"};
+    });
+    decision_.rule = denied.rule;
+    return goes_on;
+  }
+  if (!found_) {
+    return refuse(6, step, Reason::host_not_allowed, Holds::unless_observing, [&] {
+      std::string detail = "no allow rule covers it";
+      const RuleRef near = nearest_name(agent(), decision_.host.text());
+      return near ? detail + "; the nearest is " + near.describe() : detail;
+    });
+  }
+  decision_.rule = found_.rule;
+  decision_.grant = found_.grant;
+  return pass(6, step, [&] {
+    return "allowed by " + found_.rule.describe() +
+           (found_.grant != nullptr ? " of grant " + found_.grant->id : std::string{});
+  });
+}
+
+bool Decider::check_usage() {
+  constexpr std::string_view step = "usage";
+  const Usage& usage = query_.usage;
+  const Reason reason = usage.rate_limited           ? Reason::rate_limited
+                        : usage.too_many_connections ? Reason::too_many_connections
+                        : usage.budget_exhausted     ? Reason::budget_exhausted
+                                                     : Reason::none;
+  if (reason != Reason::none) {
+    return refuse(7, step, reason, Holds::always, [&] { return std::string{sentence(reason)}; });
+  }
+  decision_.check_hello = query_.scheme == Scheme::tunnel && agent().check_sni &&
+                          !(found_ && found_.rule.rule().reach == Pattern::Reach::tcp);
+  return pass(7, step, [] { return std::string{"within its limits and budgets"}; });
+}
+
+void Decider::state_verdict() {
+  std::string result{text(decision_.verdict)};
+  if (decision_.reason != Reason::none) result.append(" ").append(text(decision_.reason));
+  note(trace_->back().number, "verdict", result,
+       [&] { return std::string{sentence(decision_.reason)}; });
+}
+
+}  // namespace
+
+Decision decide(const Query& query, Trace* trace) { return Decider{query, trace}.run(); }
+
+}  // namespace stile::acl

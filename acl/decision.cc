@@ -1,0 +1,95 @@
+// The words and the HTTP status of every reason, in one table.
+#include "acl/decision.h"
+
+#include <array>
+#include <cstddef>
+
+namespace stile::acl {
+namespace {
+
+struct Row {
+  Reason reason;
+  std::string_view text;
+  int status;
+  std::string_view sentence;
+};
+
+constexpr std::array<Row, reason_count> rows{{
+    {Reason::none, "none", 200, "The request was let through."},
+    {Reason::unknown_agent, "unknown-agent", 403,
+     "The source address of this connection belongs to no agent."},
+    {Reason::agent_expired, "agent-expired", 403, "The time of this agent has run out."},
+    {Reason::offline, "offline", 403, "Egress is switched off, for this agent or for all."},
+    {Reason::ip_literal, "ip-literal", 403,
+     "The destination is an IP address; only names are allowed."},
+    {Reason::bad_request, "bad-request", 400,
+     "The request, its host name or its port is malformed."},
+    {Reason::port_not_allowed, "port-not-allowed", 403,
+     "The destination port is not allowed for this agent."},
+    {Reason::host_denied, "host-denied", 403, "A deny rule names this host."},
+    {Reason::host_not_allowed, "host-not-allowed", 403,
+     "No rule of this agent allows this host on this port."},
+    {Reason::rate_limited, "rate-limited", 429, "The agent sends requests faster than it may."},
+    {Reason::too_many_connections, "too-many-connections", 429,
+     "The agent has as many connections open as it may."},
+    {Reason::budget_exhausted, "budget-exhausted", 429, "The agent has used up its byte budget."},
+    {Reason::dns_failure, "dns-failure", 502, "The host name could not be resolved."},
+    {Reason::address_forbidden, "address-forbidden", 403,
+     "The host name resolves only to addresses that are never dialled."},
+    {Reason::origin_unreachable, "origin-unreachable", 502,
+     "No address of the origin accepted a connection."},
+    {Reason::origin_timeout, "origin-timeout", 504, "The origin did not answer in time."},
+    {Reason::origin_bad_response, "origin-bad-response", 502,
+     "The origin sent a response that is not valid HTTP."},
+    {Reason::not_tls, "not-tls", 403, "The tunnel did not open with a TLS ClientHello."},
+    {Reason::sni_missing, "sni-missing", 403, "The TLS ClientHello names no server."},
+    {Reason::sni_mismatch, "sni-mismatch", 403,
+     "The TLS ClientHello names another server than the CONNECT request."},
+    {Reason::ech_refused, "ech-refused", 403,
+     "The TLS ClientHello is encrypted, so its server name cannot be checked."},
+    {Reason::client_hello_timeout, "client-hello-timeout", 403,
+     "The TLS ClientHello did not arrive in time."},
+    {Reason::audit_unavailable, "audit-unavailable", 503,
+     "The audit log cannot be written, and nothing passes without its line."},
+    {Reason::overloaded, "overloaded", 503, "The proxy has reached a global limit."},
+    {Reason::draining, "draining", 503, "The proxy is shutting down."},
+    {Reason::header_timeout, "header-timeout", 408, "The request head did not arrive in time."},
+    {Reason::header_too_large, "header-too-large", 431, "The request head is too large."},
+    {Reason::internal_error, "internal-error", 500,
+     "The proxy failed to handle this request; nothing was let through."},
+    {Reason::revoked, "revoked", 403, "The permission was taken back while this was open."},
+    {Reason::idle_timeout, "idle-timeout", 403, "Nothing moved for too long."},
+}};
+
+constexpr bool rows_follow_the_enum() {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (static_cast<std::size_t>(rows[i].reason) != i || rows[i].text.empty()) return false;
+  }
+  return true;
+}
+static_assert(rows_follow_the_enum());
+
+const Row& row(Reason reason) noexcept {
+  const auto index = static_cast<std::size_t>(reason);
+  return rows[index < rows.size() ? index : static_cast<std::size_t>(Reason::internal_error)];
+}
+
+}  // namespace
+
+std::string_view text(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::allow:
+      return "allow";
+    case Verdict::would_deny:
+      return "would-deny";
+    case Verdict::deny:
+      break;
+  }
+  return "deny";
+}
+
+std::string_view text(Reason reason) noexcept { return row(reason).text; }
+int status(Reason reason) noexcept { return row(reason).status; }
+std::string_view sentence(Reason reason) noexcept { return row(reason).sentence; }
+
+}  // namespace stile::acl

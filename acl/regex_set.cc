@@ -1,0 +1,103 @@
+// RE2 behind RegexSet; no other file includes it.
+#include "acl/regex_set.h"
+
+#include <re2/re2.h>
+#include <re2/set.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace stile::acl {
+namespace {
+
+// A single expression beyond this is a mistake, or an attempt to fill the memory ("(a{999}){999}").
+constexpr std::int64_t max_expression_bytes = std::int64_t{1} << 20;
+
+std::atomic<std::uint64_t> failure_count{0};
+
+RE2::Options options(std::int64_t max_bytes) {
+  RE2::Options options;
+  options.set_log_errors(false);  // errors are values here; RE2 would write to stderr
+  options.set_encoding(RE2::Options::EncodingLatin1);  // host names are ASCII: smaller programs
+  options.set_max_mem(max_bytes);
+  return options;
+}
+
+re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+struct RegexSet::Impl {
+  explicit Impl(std::int64_t max_bytes) : set{options(max_bytes), RE2::ANCHOR_BOTH} {}
+  RE2::Set set;
+  std::vector<RuleRef> rules;  // by the number that RE2 gave each
+  std::vector<std::shared_ptr<const RuleSet>> owners;
+};
+
+RegexSet::RegexSet() = default;
+RegexSet::~RegexSet() = default;
+
+std::string RegexSet::fault(std::string_view expression) {
+  const RE2 compiled{piece(expression), options(max_expression_bytes)};
+  return compiled.ok() ? std::string{} : compiled.error();
+}
+
+RegexSet::Key RegexSet::key(const std::vector<std::shared_ptr<const RuleSet>>& sets) {
+  Key key;
+  for (const auto& set : sets) {
+    if (!set->regexes().empty()) key.push_back(set.get());
+  }
+  return key;
+}
+
+Result<std::shared_ptr<const RegexSet>> RegexSet::compile(
+    const std::vector<std::shared_ptr<const RuleSet>>& sets, std::int64_t max_bytes) {
+  auto impl = std::make_unique<Impl>(max_bytes);
+  for (const auto& set : sets) {
+    if (set->regexes().empty()) continue;
+    impl->owners.push_back(set);
+    for (const std::uint32_t index : set->regexes()) {
+      const RuleRef ref{set.get(), index};
+      std::string error;
+      if (impl->set.Add(piece(set->name(ref.rule())), &error) < 0) {
+        return Error{ref.describe() + ": " + error};
+      }
+      impl->rules.push_back(ref);
+    }
+  }
+  if (impl->rules.empty()) return std::shared_ptr<const RegexSet>{};
+  if (!impl->set.Compile()) {
+    return Error{"the " + std::to_string(impl->rules.size()) + " regexes from " +
+                 impl->rules.front().place() + " on need more than " + std::to_string(max_bytes) +
+                 " bytes together; write names instead"};
+  }
+  std::shared_ptr<RegexSet> result{new RegexSet};
+  result->impl_ = std::move(impl);
+  return std::shared_ptr<const RegexSet>{std::move(result)};
+}
+
+RegexSet::Match RegexSet::match(std::string_view name) const {
+  Match match;
+  RE2::Set::ErrorInfo info{RE2::Set::kNoError};
+  // First without asking which: most names match nothing, and that answer needs no allocation.
+  bool matches = impl_->set.Match(piece(name), nullptr, &info);
+  if (matches) {
+    std::vector<int> numbers;
+    info.kind = RE2::Set::kNoError;
+    matches = impl_->set.Match(piece(name), &numbers, &info);
+    std::sort(numbers.begin(), numbers.end());
+    for (const int number : numbers) {
+      match.rules.push_back(impl_->rules[static_cast<std::size_t>(number)]);
+    }
+    match.failed = !matches;  // two runs that disagree: believe neither
+  }
+  match.failed = match.failed || (!matches && info.kind != RE2::Set::kNoError);
+  if (match.failed) failure_count.fetch_add(1, std::memory_order_relaxed);
+  return match;
+}
+
+std::uint64_t RegexSet::failures() noexcept {
+  return failure_count.load(std::memory_order_relaxed);
+}
+
+}  // namespace stile::acl

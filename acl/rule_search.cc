@@ -1,0 +1,112 @@
+// Looking through allow lists, grants and deny lists.
+#include "acl/rule_search.h"
+
+#include <span>
+
+namespace stile::acl {
+namespace {
+
+using Reach = Pattern::Reach;
+using Sets = std::span<const std::shared_ptr<const RuleSet>>;
+
+// Whether a pattern with a port carries this one, on this way.
+bool carries(const Rule& rule, const Destination& destination) noexcept {
+  if (rule.reach == Reach::bare || rule.port != destination.port) return false;
+  return (rule.reach == Reach::http) == (destination.scheme == Scheme::http);
+}
+
+// An empty sum is used up; one below -1 is a count that workers overdrew.
+bool has_some_left(const std::atomic<std::int64_t>& left) noexcept {
+  const std::int64_t value = left.load(std::memory_order_relaxed);
+  return value > 0 || value == Lease::unlimited;
+}
+
+bool is_alive(const Grant& grant, UnixMicros now) noexcept {
+  return (!grant.expires || now < *grant.expires) && grant.lease &&
+         has_some_left(grant.lease->requests_left) && has_some_left(grant.lease->bytes_up_left);
+}
+
+RuleRef find_in_lists(Sets sets, const RegexSet* regexes, const Destination& destination) {
+  RuleRef bare, carrying, tcp;
+  for (const auto& set : sets) {
+    set->visit(destination.key, [&](RuleRef ref) {
+      const Rule& rule = ref.rule();
+      if (rule.reach == Reach::bare) {
+        if (!bare) bare = ref;
+      } else if (carries(rule, destination)) {
+        RuleRef& found = rule.reach == Reach::tcp ? tcp : carrying;
+        if (!found) found = ref;
+      }
+      return false;
+    });
+  }
+  if (tcp) return tcp;  // before the others: the operator said that this port is not TLS
+  if (carrying) return carrying;
+  if (!destination.is_listed) return {};
+  if (!bare && regexes != nullptr) {
+    const RegexSet::Match match = regexes->match(destination.key.name());
+    if (!match.failed && !match.rules.empty()) bare = match.rules.front();
+  }
+  return bare;
+}
+
+bool has_underscore(RuleRef ref) noexcept {
+  return ref.set->name(ref.rule()).find('_') != std::string_view::npos;
+}
+
+bool list_names_underscore(Sets sets, const RegexSet* regexes, const HostKey& key) {
+  for (const auto& set : sets) {
+    if (set->visit(key, has_underscore)) return true;
+  }
+  if (regexes == nullptr) return false;
+  for (const RuleRef ref : regexes->match(key.name()).rules) {
+    if (has_underscore(ref)) return true;
+  }
+  return false;
+}
+
+Sets sets_of(const Grant& grant) noexcept { return {&grant.rules, grant.rules ? 1u : 0u}; }
+
+}  // namespace
+
+AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination, UnixMicros now) {
+  const RuleRef rule = find_in_lists(agent.allow.sets, agent.allow.regexes.get(), destination);
+  if (rule) return {rule, nullptr};
+  for (const Grant& grant : agent.grants) {
+    if (!is_alive(grant, now)) continue;
+    const RuleRef granted = find_in_lists(sets_of(grant), grant.regexes.get(), destination);
+    if (granted) return {granted, &grant};
+  }
+  return {};
+}
+
+DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination) {
+  RuleRef denying;
+  for (const auto& set : agent.deny.sets) {
+    const bool found = set->visit(destination.key, [&](RuleRef ref) {
+      const Rule& rule = ref.rule();
+      if (rule.reach != Reach::bare && !carries(rule, destination)) return false;
+      denying = ref;
+      return true;
+    });
+    if (found) return {true, denying};
+  }
+  if (!agent.deny.regexes) return {};
+  const RegexSet::Match match = agent.deny.regexes->match(destination.key.name());
+  if (match.failed) return {true, {}};
+  if (match.rules.empty()) return {};
+  return {true, match.rules.front()};
+}
+
+bool rule_names_underscore(const AgentPolicy& agent, const HostKey& key, UnixMicros now) {
+  if (list_names_underscore(agent.allow.sets, agent.allow.regexes.get(), key)) return true;
+  if (list_names_underscore(agent.deny.sets, agent.deny.regexes.get(), key)) return true;
+  for (const Grant& grant : agent.grants) {
+    if (is_alive(grant, now) && list_names_underscore(sets_of(grant), grant.regexes.get(), key)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace stile::acl

@@ -1,0 +1,152 @@
+// Building of rule sets, and the hash of names.
+#include "acl/rule_set.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <stdexcept>
+
+namespace stile::acl {
+namespace {
+
+constexpr std::uint32_t hash_seed = 0x811c9dc5;
+
+// From the last byte to the first, so that the hashes of all parents of a name fall off on the way.
+constexpr std::uint32_t extend(std::uint32_t state, char c) noexcept {
+  return (state ^ static_cast<unsigned char>(c)) * 0x01000193;
+}
+
+// Spreads the state over all bits; the table takes the upper ones.
+constexpr std::uint32_t finish(std::uint32_t state) noexcept {
+  state = (state ^ state >> 16) * 0x85ebca6b;
+  state = (state ^ state >> 13) * 0xc2b2ae35;
+  return state ^ state >> 16;
+}
+
+std::uint32_t hash_name(std::string_view name) noexcept {
+  std::uint32_t state = hash_seed;
+  for (std::size_t i = name.size(); i-- > 0;) state = extend(state, name[i]);
+  return finish(state);
+}
+
+}  // namespace
+
+HostKey::HostKey(const Host& host) noexcept : name_{host.text()} {
+  std::uint32_t state = hash_seed;
+  for (std::size_t i = name_.size(); i-- > 0;) {
+    if (name_[i] == '.') {
+      parts_[labels_++] = {finish(state), static_cast<std::uint8_t>(i + 1)};
+    }
+    state = extend(state, name_[i]);
+  }
+  if (!name_.empty()) parts_[labels_++] = {finish(state), 0};
+}
+
+std::string RuleRef::pattern() const {
+  return pattern_text(rule().kind, rule().reach, rule().port, set->name(rule()));
+}
+
+std::string RuleRef::place() const {
+  if (rule().line == 0) return set->source();
+  return set->source() + ':' + std::to_string(rule().line);
+}
+
+std::string RuleRef::describe() const { return pattern() + " (" + place() + ')'; }
+
+RuleSet::Builder::Builder(std::string source) : set_{std::make_unique<RuleSet>()} {
+  set_->source_ = std::move(source);
+}
+
+void RuleSet::Builder::reserve(std::size_t rules, std::size_t name_bytes) {
+  set_->rules_.reserve(rules);
+  set_->names_.reserve(name_bytes);
+}
+
+void RuleSet::Builder::add(const Pattern& pattern, std::uint32_t line) {
+  append(pattern.kind, pattern.reach, pattern.port, pattern.name, line);
+}
+
+Result<void> RuleSet::Builder::add_text(std::string_view text, std::uint32_t line) {
+  const auto view = Pattern::parse_view(text);
+  if (!view) return view.error();
+  append(view->kind, view->reach, view->port, view->name(), line);
+  return {};
+}
+
+void RuleSet::Builder::append(Pattern::Kind kind, Pattern::Reach reach, std::uint16_t port,
+                              std::string_view name, std::uint32_t line) {
+  // A rule that is left out could be a deny rule, and an offset that wraps another one's name.
+  constexpr std::size_t max = std::numeric_limits<std::uint32_t>::max();
+  if (set_->names_.size() > max - name.size() || name.size() > Pattern::max_regex_length) {
+    throw std::length_error{"RuleSet: more than 4 GiB of names in one list"};
+  }
+  set_->rules_.push_back({static_cast<std::uint32_t>(set_->names_.size()), line, 0,
+                          static_cast<std::uint16_t>(name.size()), port, kind, reach});
+  set_->names_ += name;
+}
+
+std::shared_ptr<const RuleSet> RuleSet::Builder::build() && {
+  set_->index_rules();
+  return std::move(set_);
+}
+
+void RuleSet::index_rules() {
+  slots_.resize(2 * rules_.size() + 1);
+  // The table of a large list is far larger than the cache: with the hashes of a few rules made
+  // ahead, their slots are fetched together.
+  constexpr std::size_t batch = 16;
+  std::array<std::uint32_t, batch> hashes{};
+  for (std::size_t start = 0; start < rules_.size(); start += batch) {
+    const std::size_t count = std::min(batch, rules_.size() - start);
+    for (std::size_t i = 0; i < count; ++i) {
+      hashes[i] = hash_name(name(rules_[start + i]));
+      __builtin_prefetch(&slots_[home(hashes[i])], 1);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      link(static_cast<std::uint32_t>(start + i), hashes[i]);
+    }
+  }
+}
+
+void RuleSet::link(std::uint32_t index, std::uint32_t hash) {
+  Rule& added = rules_[index];
+  if (added.kind == Pattern::Kind::regex) {
+    regexes_.push_back(index);
+    return;
+  }
+  if (added.kind == Pattern::Kind::any) {
+    if (any_ == 0) any_ = index + 1;
+    return;
+  }
+  const std::string_view text = name(added);
+  const auto depth = static_cast<std::size_t>(std::count(text.begin(), text.end(), '.')) + 1;
+  (added.kind == Pattern::Kind::exact ? exact_depths_ : tree_depths_).set(depth);
+
+  std::uint32_t found = find(hash, text);
+  if (found == 0) {
+    std::size_t at = home(hash);
+    while (slots_[at].rule != 0) at = at + 1 == slots_.size() ? 0 : at + 1;
+    slots_[at] = {hash, index + 1, added.name_offset, added.name_length};
+    return;
+  }
+  // The same pattern once more says nothing new; chained, a list of one repeated line would make
+  // every look-up long.
+  while (true) {
+    Rule& present = rules_[found - 1];
+    if (present.kind == added.kind && present.reach == added.reach && present.port == added.port) {
+      return;
+    }
+    if (present.next == 0) {
+      present.next = index + 1;
+      return;
+    }
+    found = present.next;
+  }
+}
+
+std::size_t RuleSet::memory_bytes() const noexcept {
+  return sizeof(*this) + source_.capacity() + names_.capacity() + rules_.capacity() * sizeof(Rule) +
+         slots_.capacity() * sizeof(Slot) + regexes_.capacity() * sizeof(std::uint32_t);
+}
+
+}  // namespace stile::acl

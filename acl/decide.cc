@@ -58,6 +58,7 @@ class Decider {
   [[nodiscard]] Destination destination() const noexcept {
     return {*key_, query_.scheme, decision_.port, port_is_listed_};
   }
+  [[nodiscard]] Moment moment() const noexcept { return {query_.now, query_.charged}; }
   [[nodiscard]] bool is_observed() const noexcept {
     return decision_.verdict == Verdict::would_deny;
   }
@@ -141,7 +142,7 @@ bool Decider::check_syntax() {
   decision_.port = *port;
   if (kind_ == HostParse::Kind::name) {
     key_.emplace(decision_.host);
-    if (decision_.host.has_underscore() && !rule_names_underscore(agent(), *key_, query_.now)) {
+    if (decision_.host.has_underscore() && !rule_names_underscore(agent(), *key_, moment())) {
       return bad("the host has an underscore, and no rule that covers it names one");
     }
   }
@@ -158,7 +159,7 @@ bool Decider::check_port() {
   const bool is_tunnel = query_.scheme == Scheme::tunnel;
   const auto& ports = is_tunnel ? agent().ports : agent().http_ports;
   port_is_listed_ = std::find(ports.begin(), ports.end(), decision_.port) != ports.end();
-  if (key_) found_ = find_allow(agent(), destination(), query_.now);
+  if (key_) found_ = find_allow(agent(), destination(), moment());
 
   const auto list = [&] { return std::string{is_tunnel ? "ports" : "http_ports"}; };
   if (!port_is_listed_ && !found_) {

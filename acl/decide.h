@@ -27,6 +27,8 @@ struct Query {
   Scheme scheme = Scheme::tunnel;
   Authority authority;  // as the agent wrote it; a missing port is the caller's 80 for plain HTTP
   UnixMicros now = 0;
+  // Judged again: the lease that this request was counted on when it was opened.
+  const Lease* charged = nullptr;
 };
 
 struct Decision {

@@ -1,7 +1,6 @@
 // AgentPolicy and Snapshot: everything a decision may depend on, immutable, shared by all threads.
 #pragma once
 
-#include <atomic>
 #include <bitset>
 #include <cstdint>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "acl/account.h"
 #include "acl/address.h"
 #include "acl/prefix_map.h"
 #include "acl/regex_set.h"
@@ -27,9 +27,8 @@ enum class Mode : std::uint8_t { enforce, observe, offline };
 // What a grant has left. The one part of a decision that changes under a snapshot; workers count it
 // down, `decide` only looks.
 struct Lease {
-  static constexpr std::int64_t unlimited = -1;
-  std::atomic<std::int64_t> requests_left{unlimited};
-  std::atomic<std::int64_t> bytes_up_left{unlimited};
+  Allowance requests;
+  Allowance bytes_up;
 };
 
 struct Grant {
@@ -73,6 +72,7 @@ struct AgentPolicy {
   std::uint32_t max_connections = 1024;
   std::uint32_t requests_per_second = 1000;  // 0: no limit
   std::optional<std::uint64_t> bytes_up, bytes_down;
+  std::shared_ptr<Account> account;  // what it has used; set in a snapshot that is served
 };
 
 // All agents at one moment. Built once, then only read.

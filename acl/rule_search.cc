@@ -15,15 +15,11 @@ bool carries(const Rule& rule, const Destination& destination) noexcept {
   return (rule.reach == Reach::http) == (destination.scheme == Scheme::http);
 }
 
-// An empty sum is used up; one below -1 is a count that workers overdrew.
-bool has_some_left(const std::atomic<std::int64_t>& left) noexcept {
-  const std::int64_t value = left.load(std::memory_order_relaxed);
-  return value > 0 || value == Lease::unlimited;
-}
-
-bool is_alive(const Grant& grant, UnixMicros now) noexcept {
-  return (!grant.expires || now < *grant.expires) && grant.lease &&
-         has_some_left(grant.lease->requests_left) && has_some_left(grant.lease->bytes_up_left);
+// A count of requests ends new openings only: the one that was counted stays alive on it.
+bool is_alive(const Grant& grant, const Moment& moment) noexcept {
+  return (!grant.expires || moment.now < *grant.expires) && grant.lease &&
+         !grant.lease->bytes_up.is_spent() &&
+         (grant.lease.get() == moment.charged || !grant.lease->requests.is_spent());
 }
 
 RuleRef find_in_lists(Sets sets, const RegexSet* regexes, const Destination& destination) {
@@ -69,11 +65,12 @@ Sets sets_of(const Grant& grant) noexcept { return {&grant.rules, grant.rules ? 
 
 }  // namespace
 
-AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination, UnixMicros now) {
+AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination,
+                      const Moment& moment) {
   const RuleRef rule = find_in_lists(agent.allow.sets, agent.allow.regexes.get(), destination);
   if (rule) return {rule, nullptr};
   for (const Grant& grant : agent.grants) {
-    if (!is_alive(grant, now)) continue;
+    if (!is_alive(grant, moment)) continue;
     const RuleRef granted = find_in_lists(sets_of(grant), grant.regexes.get(), destination);
     if (granted) return {granted, &grant};
   }
@@ -98,11 +95,12 @@ DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination) {
   return {true, match.rules.front()};
 }
 
-bool rule_names_underscore(const AgentPolicy& agent, const HostKey& key, UnixMicros now) {
+bool rule_names_underscore(const AgentPolicy& agent, const HostKey& key, const Moment& moment) {
   if (list_names_underscore(agent.allow.sets, agent.allow.regexes.get(), key)) return true;
   if (list_names_underscore(agent.deny.sets, agent.deny.regexes.get(), key)) return true;
   for (const Grant& grant : agent.grants) {
-    if (is_alive(grant, now) && list_names_underscore(sets_of(grant), grant.regexes.get(), key)) {
+    if (is_alive(grant, moment) &&
+        list_names_underscore(sets_of(grant), grant.regexes.get(), key)) {
       return true;
     }
   }

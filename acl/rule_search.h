@@ -15,6 +15,12 @@ struct Destination {
   bool is_listed = false;  // the port is in `ports` or `http_ports`, whichever the scheme needs
 };
 
+// When it is asked, and by whom: a request that a grant was charged for already names its lease.
+struct Moment {
+  UnixMicros now = 0;
+  const Lease* charged = nullptr;
+};
+
 // What allows a destination. Nothing is found for a port that is neither listed nor carried by a
 // pattern for the name.
 struct AllowMatch {
@@ -23,7 +29,7 @@ struct AllowMatch {
   explicit operator bool() const noexcept { return static_cast<bool>(rule); }
 };
 [[nodiscard]] AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination,
-                                    UnixMicros now);
+                                    const Moment& moment);
 
 struct DenyMatch {
   bool is_denied = false;
@@ -34,6 +40,6 @@ struct DenyMatch {
 // Whether a rule that covers the name has an underscore in its own text: only then was a name that
 // is not LDH meant.
 [[nodiscard]] bool rule_names_underscore(const AgentPolicy& agent, const HostKey& key,
-                                         UnixMicros now);
+                                         const Moment& moment);
 
 }  // namespace stile::acl

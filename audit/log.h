@@ -63,6 +63,7 @@ class Log {
   // on in the file that it had. Returns the last line of the file that was left.
   Result<Head> reopen();
 
+  [[nodiscard]] Format format() const noexcept { return options_.format; }
   [[nodiscard]] Head head() const;
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }  // lines written
   // Records that were lost, and torn lines.

@@ -24,7 +24,16 @@ class ChunkedDecoder {
   [[nodiscard]] Step next(std::string_view input);
 
  private:
-  enum class State : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, done };
+  enum class State : std::uint8_t {
+    size,
+    extension,
+    size_lf,
+    data,
+    data_cr,
+    data_lf,
+    trailer,
+    done
+  };
   State state_ = State::size;
   std::uint64_t left_ = 0;
   std::size_t line_bytes_ = 0, trailer_bytes_ = 0, digits_ = 0;

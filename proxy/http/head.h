@@ -14,11 +14,14 @@ struct Field {
   std::string_view value;  // without surrounding blanks
 };
 
+inline constexpr std::size_t max_fields = 256;
+inline constexpr std::size_t max_connection_options = 64;  // in all Connection fields together
+
 enum class ParseState : std::uint8_t { need_more, complete, bad };
 
 enum class Framing : std::uint8_t {
-  none,      // no body
-  length,    // content_length bytes
+  none,    // no body
+  length,  // content_length bytes
   chunked,
   to_close,  // responses only
 };
@@ -35,8 +38,8 @@ struct RequestHead {
   Framing framing = Framing::none;
   std::uint64_t content_length = 0;
   bool has_content_length = false;
-  bool keep_alive = true;  // by version and Connection / Proxy-Connection
-  bool expects_continue = false;
+  bool keep_alive = true;         // by version and Connection / Proxy-Connection
+  bool expects_continue = false;  // HTTP/1.1 with a body only; elsewhere the field means nothing
   bool is_connect = false;
 };
 
@@ -58,8 +61,8 @@ class HeadScanner {
  public:
   struct Result {
     ParseState state = ParseState::need_more;
-    std::size_t consumed = 0;        // length of the head with its final empty line, when complete
-    std::string_view error;          // for people, when bad: "bare LF at byte 17"-like constant text
+    std::size_t consumed = 0;  // length of the head with its final empty line, when complete
+    std::string_view error;    // for people, when bad: "bare LF at byte 17"-like constant text
     std::size_t error_offset = 0;
   };
   [[nodiscard]] Result scan_request(std::string_view text, RequestHead& head);
@@ -67,16 +70,44 @@ class HeadScanner {
   void reset() noexcept { *this = {}; }
 
  private:
-  std::size_t scanned_ = 0;  // bytes that were already looked at
-  std::size_t start_ = 0;    // first byte after skipped empty lines
+  enum class State : std::uint8_t {
+    request_start,
+    request_start_lf,
+    method,
+    target_start,
+    target,
+    request_version,
+    status_version,
+    status_code,
+    status_code_end,
+    phrase,
+    line_lf,
+    field_start,
+    field_name,
+    field_value,
+    end_lf,
+    complete,
+  };
+  [[nodiscard]] Result scan(std::string_view text, State first);
+  [[nodiscard]] std::string_view step(std::string_view text, std::size_t& at);
+  [[nodiscard]] std::string_view step_version(char c, std::size_t& at) noexcept;
+
+  State state_ = State::complete;  // complete: nothing was scanned yet
+  std::size_t scanned_ = 0;        // bytes that were already looked at
+  std::size_t start_ = 0;          // first byte after skipped empty lines
+  std::size_t matched_ = 0;        // of a fixed text: version, status code
+  std::size_t fields_ = 0;
 };
 
 // Absolute-form target, http:// only. nullopt: bad-request (user info, backslash, fragment, other
 // scheme, control or non-ASCII bytes).
 struct AbsoluteTarget {
-  std::string_view authority;       // host[:port]
-  std::string_view path_and_query;  // "/" if the target has none
-  std::string_view path;            // for the log
+  std::string_view authority;  // host[:port]
+  // "/" if the target has neither; begins with "?" if it has a query only, which the writer of the
+  // origin-form puts "/" before.
+  std::string_view path_and_query;
+  std::string_view path;           // for the log
+  bool has_path_or_query = false;  // without, OPTIONS means the server itself (RFC 9112 3.2.4)
 };
 [[nodiscard]] std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noexcept;
 

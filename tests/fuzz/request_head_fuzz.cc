@@ -1,0 +1,83 @@
+// Fuzzes the request head scanner: no arrival, no second reading changes what a head says.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proxy/http/head.h"
+#include "tests/fuzz/check.h"
+
+namespace {
+
+using namespace stile::http;
+
+bool same(const RequestHead& a, const RequestHead& b) {
+  if (a.fields.size() != b.fields.size()) return false;
+  for (std::size_t i = 0; i < a.fields.size(); ++i) {
+    if (a.fields[i].name != b.fields[i].name || a.fields[i].value != b.fields[i].value)
+      return false;
+  }
+  return a.method == b.method && a.target == b.target && a.minor_version == b.minor_version &&
+         a.host == b.host && a.has_host == b.has_host && a.framing == b.framing &&
+         a.content_length == b.content_length && a.keep_alive == b.keep_alive &&
+         a.expects_continue == b.expects_continue && a.is_connect == b.is_connect;
+}
+
+void check_head(const RequestHead& head) {
+  STILE_FUZZ_CHECK(!head.method.empty() && !head.target.empty());
+  STILE_FUZZ_CHECK(head.framing != Framing::to_close);
+  STILE_FUZZ_CHECK(head.is_connect || head.has_host || head.minor_version == 0);
+  STILE_FUZZ_CHECK(!head.is_connect || head.framing == Framing::none);
+  std::size_t lengths = 0, encodings = 0, hosts = 0;
+  for (const Field& field : head.fields) {
+    lengths += iequals(field.name, "content-length");
+    encodings += iequals(field.name, "transfer-encoding");
+    hosts += iequals(field.name, "host");
+    for (const char c : field.value) {
+      STILE_FUZZ_CHECK(c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f));
+    }
+  }
+  STILE_FUZZ_CHECK(lengths + encodings <= 1 && hosts <= 1);
+  STILE_FUZZ_CHECK((head.framing == Framing::length) == (lengths == 1));
+  STILE_FUZZ_CHECK((head.framing == Framing::chunked) == (encodings == 1));
+}
+
+std::string written(const RequestHead& head) {
+  std::string text = std::string{head.method} + ' ' + std::string{head.target} + " HTTP/1." +
+                     std::to_string(head.minor_version) + "\r\n";
+  for (const Field& field : head.fields) {
+    text += std::string{field.name} + ": " + std::string{field.value} + "\r\n";
+  }
+  return text + "\r\n";
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text{reinterpret_cast<const char*>(data), size};
+  HeadScanner whole, trickled;
+  RequestHead head, other;
+  const auto result = whole.scan_request(text, head);
+  STILE_FUZZ_CHECK(result.consumed <= size);
+  STILE_FUZZ_CHECK((result.state == ParseState::bad) == !result.error.empty());
+
+  for (std::size_t part = 0; part <= size; ++part) {
+    const auto partial = trickled.scan_request(text.substr(0, part), other);
+    if (partial.state == ParseState::need_more) continue;
+    STILE_FUZZ_CHECK(partial.state == result.state && partial.error == result.error &&
+                     partial.consumed == result.consumed &&
+                     partial.error_offset == result.error_offset);
+    STILE_FUZZ_CHECK(partial.state != ParseState::complete || part == result.consumed);
+    break;
+  }
+
+  if (result.state != ParseState::complete) return 0;
+  STILE_FUZZ_CHECK(same(head, other));
+  check_head(head);
+  const std::string again = written(head);
+  HeadScanner rescanned;
+  const auto second = rescanned.scan_request(again, other);
+  STILE_FUZZ_CHECK(second.state == ParseState::complete && second.consumed == again.size());
+  STILE_FUZZ_CHECK(same(head, other));
+  return 0;
+}

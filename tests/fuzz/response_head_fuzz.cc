@@ -1,0 +1,64 @@
+// Fuzzes the response head scanner; the first byte says whether the request was HEAD.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proxy/http/head.h"
+#include "tests/fuzz/check.h"
+
+namespace {
+
+using namespace stile::http;
+
+bool same(const ResponseHead& a, const ResponseHead& b) {
+  if (a.fields.size() != b.fields.size()) return false;
+  for (std::size_t i = 0; i < a.fields.size(); ++i) {
+    if (a.fields[i].name != b.fields[i].name || a.fields[i].value != b.fields[i].value)
+      return false;
+  }
+  return a.status == b.status && a.minor_version == b.minor_version && a.phrase == b.phrase &&
+         a.framing == b.framing && a.content_length == b.content_length &&
+         a.has_content_length == b.has_content_length && a.keep_alive == b.keep_alive;
+}
+
+std::string written(const ResponseHead& head) {
+  std::string text = "HTTP/1." + std::to_string(head.minor_version) + ' ' +
+                     std::to_string(head.status) + ' ' + std::string{head.phrase} + "\r\n";
+  for (const Field& field : head.fields) {
+    text += std::string{field.name} + ": " + std::string{field.value} + "\r\n";
+  }
+  return text + "\r\n";
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const bool head_request = data[0] == 'H';
+  const std::string_view text{reinterpret_cast<const char*>(data) + 1, size - 1};
+  HeadScanner whole, trickled;
+  ResponseHead head, other;
+  const auto result = whole.scan_response(text, head, head_request);
+  STILE_FUZZ_CHECK(result.consumed <= text.size());
+
+  for (std::size_t part = 0; part <= text.size(); ++part) {
+    const auto partial = trickled.scan_response(text.substr(0, part), other, head_request);
+    if (partial.state == ParseState::need_more) continue;
+    STILE_FUZZ_CHECK(partial.state == result.state && partial.error == result.error &&
+                     partial.consumed == result.consumed);
+    STILE_FUZZ_CHECK(partial.state != ParseState::complete || part == result.consumed);
+    break;
+  }
+
+  if (result.state != ParseState::complete) return 0;
+  STILE_FUZZ_CHECK(same(head, other));
+  STILE_FUZZ_CHECK(head.status >= 100 && head.status <= 599);
+  STILE_FUZZ_CHECK(!head_request || head.framing == Framing::none);
+  STILE_FUZZ_CHECK(head.framing != Framing::to_close || !head.keep_alive);
+  const std::string again = written(head);
+  HeadScanner rescanned;
+  const auto second = rescanned.scan_response(again, other, head_request);
+  STILE_FUZZ_CHECK(second.state == ParseState::complete && same(head, other));
+  return 0;
+}

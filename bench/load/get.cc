@@ -1,0 +1,147 @@
+// Scenario: GETs of 1 KiB on kept connections; a connection that the proxy closes is dialled again.
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/load/loop.h"
+#include "bench/load/report.h"
+#include "bench/load/scenarios.h"
+
+namespace stile::bench {
+namespace {
+
+struct Run {
+  Report& report;
+  sockaddr_in proxy;
+  std::string request;
+  unsigned sources;
+  std::uint64_t warm_up;
+  std::uint64_t count;
+  std::uint64_t begun = 0;
+  std::uint64_t ended = 0;
+  std::uint64_t dialled = 0;
+};
+
+class Getter final : public Watcher {
+ public:
+  Getter(Loop& loop, Run& run, unsigned source)
+      : loop_(loop), run_(run), source_(agent_source(source % run.sources)) {}
+
+  void begin() {
+    if (run_.begun >= run_.warm_up + run_.count) return fd_.reset();
+    ++run_.begun;
+    begun_ = Clock::now();
+    answer_.clear();
+    fd_ ? ask() : dial_again();
+  }
+
+  void on_ready(std::uint32_t events) override {
+    if (dialling_) {
+      if ((events & (EPOLLERR | EPOLLHUP)) != 0) return end("connect");
+      if ((events & EPOLLOUT) == 0) return;
+      dialling_ = false;
+      return ask();
+    }
+    if ((events & (EPOLLIN | EPOLLRDHUP)) != 0) read();
+  }
+
+ private:
+  void dial_again() {
+    ++run_.dialled;
+    fd_ = dial(run_.proxy, &source_);
+    if (!fd_) return end("connect");
+    dialling_ = true;
+    loop_.watch(fd_.get(), *this);
+  }
+
+  void ask() {
+    if (::send(fd_.get(), run_.request.data(), run_.request.size(), MSG_NOSIGNAL) ==
+        static_cast<ssize_t>(run_.request.size())) {
+      return;
+    }
+    fd_.reset();
+    dial_again();  // the proxy had closed the kept connection
+  }
+
+  void read() {
+    std::array<char, 8192> buffer;
+    const ssize_t got = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) return closed();
+    answer_.append(buffer.data(), static_cast<std::size_t>(got));
+    if (answer_.size() < 12 || answer_.compare(9, 3, "200") != 0) return end("status");
+    const auto head = answer_.find("\r\n\r\n");
+    if (head == std::string::npos) return;
+    if (answer_.size() - head - 4 >= body_bytes) end({});
+  }
+
+  void closed() {
+    fd_.reset();
+    if (answer_.empty() && !retried_) {  // closed while we asked: once more on a new one
+      retried_ = true;
+      return dial_again();
+    }
+    end("closed before the answer");
+  }
+
+  void end(std::string_view why) {
+    retried_ = false;
+    if (why.empty()) {
+      run_.report.done(begun_);
+      if (answer_.find("\r\nConnection: close\r\n") != std::string::npos) fd_.reset();
+    } else {
+      run_.report.failed(why);
+      dialling_ = false;
+      fd_.reset();
+    }
+    if (++run_.ended == run_.warm_up) run_.report.start();
+    begin();
+  }
+
+  static constexpr std::size_t body_bytes = 1024;
+
+  Loop& loop_;
+  Run& run_;
+  sockaddr_in source_;
+  Fd fd_;
+  bool dialling_ = false;
+  bool retried_ = false;
+  Clock::time_point begun_;
+  std::string answer_;
+};
+
+}  // namespace
+
+int run_get(const Flags& flags) {
+  Loop loop;
+  Report report(static_cast<pid_t>(flags.number("pid", 0)));
+  const std::string host = flags.text("target", "origin.test:9080");
+  const std::string target = flags.has("origin-form") ? "/x" : "http://" + host + "/x";
+  Run run{report,
+          endpoint(flags.text("proxy", "127.0.0.1:3128")),
+          "GET " + target + " HTTP/1.1\r\nHost: " + host +
+              "\r\nUser-Agent: loadgen\r\nAccept: */*\r\n\r\n",
+          static_cast<unsigned>(flags.number("sources", 1)),
+          flags.number("warm-up", 0),
+          flags.number("count", 10000)};
+  std::vector<std::unique_ptr<Getter>> getters;
+  for (unsigned i = 0; i < flags.number("concurrency", 64); ++i) {
+    getters.push_back(std::make_unique<Getter>(loop, run, i));
+    getters.back()->begin();
+  }
+  const auto deadline = Clock::now() + std::chrono::seconds{flags.number("seconds", 60)};
+  while (run.ended < run.warm_up + run.count && Clock::now() < deadline) {
+    loop.turn(std::chrono::milliseconds{100});
+  }
+  report.stop();
+  if (run.ended < run.warm_up + run.count) report.failed("timeout");
+  report.print();
+  return 0;
+}
+
+}  // namespace stile::bench

@@ -9,7 +9,8 @@ namespace stile::bench {
 namespace {
 
 using std::chrono::seconds;
-constexpr seconds patience{10};  // for one operation
+constexpr seconds patience{10};                 // for one operation
+constexpr std::chrono::milliseconds pause{10};  // after a failure
 
 // What the slots of a run share.
 struct Run {
@@ -33,10 +34,14 @@ class Slot final : public Tunnel {
     if (run_.may_begin()) begin(static_cast<unsigned>(run_.begun++));
   }
 
-  void give_up_if_late() {
-    if (!is_busy() || Clock::now() - begun() < patience) return;
-    close();
-    on_failed("timeout");
+  // From time to time: gives up what takes too long, begins again after a failure.
+  void look() {
+    if (is_busy() && Clock::now() - begun() < patience) return;
+    if (is_busy()) {
+      close();
+      on_failed("timeout");
+    }
+    next();
   }
 
  private:
@@ -49,8 +54,7 @@ class Slot final : public Tunnel {
 
   void on_failed(std::string_view why) override {
     run_.report.failed(why);
-    run_.end_one();
-    next();
+    run_.end_one();  // and no new try at once: a proxy that does not listen is not hammered
   }
 
   void on_traffic(std::uint32_t) override {}
@@ -73,10 +77,10 @@ int run_connect(const Flags& flags) {
   const auto deadline = Clock::now() + seconds{flags.number("seconds", 60)};
   auto next_look = Clock::now();
   while (run.ended < run.warm_up + run.count && Clock::now() < deadline) {
-    loop.turn(std::chrono::milliseconds{100});
+    loop.turn(pause);
     if (Clock::now() < next_look) continue;
-    next_look = Clock::now() + seconds{1};
-    for (const auto& slot : slots) slot->give_up_if_late();
+    next_look = Clock::now() + pause;
+    for (const auto& slot : slots) slot->look();
   }
   report.stop();
   report.print();

@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+"""Measures stile beside other proxies and a floor, and writes bench/results/DATE-SCENARIO.json.
+
+    bench/run.py                    every scenario
+    bench/run.py connect refused    some of them
+    bench/run.py --list             their names
+"""
+
+import argparse
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from runner import contenders, load, rules, scenarios, tunnels  # noqa: E402
+
+SCENARIOS = {
+    "connect": scenarios.connect,
+    "refused": scenarios.refused,
+    "get": scenarios.get,
+    "bulk-up-1": scenarios.bulk("up", 1),
+    "bulk-down-1": scenarios.bulk("down", 1),
+    "bulk-up-64": scenarios.bulk("up", 64),
+    "bulk-down-64": scenarios.bulk("down", 64),
+    "idle": tunnels.idle,
+    "start": rules.start,
+    "rules": rules.connect,
+    "reload": rules.reload,
+}
+
+
+def parse_arguments():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenario", nargs="*", help="default: all")
+    parser.add_argument("--list", action="store_true", help="print the scenarios")
+    parser.add_argument("--build", type=pathlib.Path, default=root / "build/release",
+                        help="where floor, loadgen and stiled were built")
+    parser.add_argument("--results", type=pathlib.Path, default=root / "bench/results")
+    parser.add_argument("--only", help="contenders, separated by commas")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--scale", type=float, default=1.0, help="size of a round; 0.1 is quick")
+    arguments = parser.parse_args()
+    for name in arguments.scenario:
+        if name not in SCENARIOS:
+            parser.error(f"no scenario {name}; there are {', '.join(SCENARIOS)}")
+    return arguments
+
+
+def choose(arguments):
+    chosen = []
+    for contender in contenders.all_contenders(arguments.build.resolve()):
+        if arguments.only and contender.name not in arguments.only.split(","):
+            continue
+        if reason := contender.missing():
+            print(f"skipped: {contender.name}: {reason}")
+            continue
+        chosen.append(contender)
+    return chosen
+
+
+def main():
+    arguments = parse_arguments()
+    if arguments.list:
+        print("\n".join(SCENARIOS))
+        return
+    # Below the build tree, because stile refuses lists in a directory that everybody may write.
+    work = arguments.build.resolve() / "bench-work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    with load.Load(arguments.build.resolve() / "bench/loadgen", work) as generator:
+        bench = scenarios.Bench(generator, choose(arguments), work, arguments.rounds,
+                                arguments.scale)
+        for name in arguments.scenario or SCENARIOS:
+            result = SCENARIOS[name](bench)
+            print(f"\n{result.table()}\n{result.save(arguments.results)}", flush=True)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""The programs that are compared: how each is configured, started and stopped."""
+
+import dataclasses
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+from . import machine
+
+ORIGIN = "127.0.0.2"
+TLS_PORT = 9443
+HTTP_PORT = 9080
+AGENTS = 8  # 127.0.1.1 and on
+
+
+@dataclasses.dataclass
+class Setup:
+    """What a scenario wants of a contender."""
+    kind: str = "tunnel"  # tunnel | refuse | forward
+    rules: pathlib.Path | None = None  # allowlist, one pattern a line; it holds origin.test
+    one_agent: bool = False
+
+
+class Running:
+    """A started contender: `pid` does the work, `port` takes the clients."""
+
+    def __init__(self, command, port, work):
+        self.port = port
+        self.began = time.monotonic()
+        self.log = open(work / "output.log", "ab")
+        self.process = subprocess.Popen(
+            machine.pinned(machine.PROXY_CORE, command), stdin=subprocess.DEVNULL,
+            stdout=self.log, stderr=self.log, cwd=work,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit(),) * 2))
+        self.pid = self.process.pid  # taskset becomes the command
+
+    def wait_ready(self, seconds=120):
+        """Until a CONNECT is answered, whatever the answer; returns the seconds since the start."""
+        ask = b"CONNECT nobody.test:9443 HTTP/1.1\r\nHost: nobody.test:9443\r\n\r\n"
+        while time.monotonic() < self.began + seconds:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"{self.process.args[3]} ended, see {self.log.name}")
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), 5,
+                                              ("127.0.1.1", 0)) as client:
+                    client.sendall(ask)
+                    client.recv(1)
+                    return time.monotonic() - self.began
+            except OSError:
+                time.sleep(0.001)
+        raise RuntimeError(f"{self.process.args[3]} is not ready after {seconds} s")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.log.close()
+
+
+def hard_limit():
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Contender:
+    """`target` is what clients ask for: a name where the contender can be given a hosts file."""
+    target = f"origin.test:{TLS_PORT}"
+    http_target = f"origin.test:{HTTP_PORT}"
+    origin_form = False
+    has_rules = False
+    kinds = ("tunnel", "refuse", "forward")
+    version_command = None
+
+    def __init__(self, name, program):
+        self.name = name
+        self.program = program
+
+    def missing(self):
+        return None if shutil.which(str(self.program)) else f"{self.program} is not there"
+
+    def version(self):
+        if not self.version_command:
+            return ""
+        run = subprocess.run([self.program, *self.version_command], capture_output=True, text=True,
+                             check=False)
+        return (run.stdout or run.stderr).splitlines()[0]
+
+    def start(self, work, setup):
+        work.mkdir(parents=True, exist_ok=True)
+        port = free_port()
+        return Running(self.command(work, port, setup), port, work)
+
+    def command(self, work, port, setup):
+        raise NotImplementedError
+
+
+class Floor(Contender):
+    def __init__(self, name, program, *flags):
+        super().__init__(name, program)
+        self.flags = flags
+        if flags:  # the variants differ only in how they relay
+            self.kinds = ("tunnel",)
+
+    def command(self, work, port, setup):
+        mode = {"tunnel": [], "refuse": ["--refuse"], "forward": ["--forward"]}[setup.kind]
+        origin = HTTP_PORT if setup.kind == "forward" else TLS_PORT
+        return [self.program, "--listen", f"127.0.0.1:{port}", "--origin", f"{ORIGIN}:{origin}",
+                *mode, *self.flags]
+
+
+class Stile(Contender):
+    has_rules = True
+    version_command = ["--version"]
+
+    def command(self, work, port, setup):
+        (work / "hosts").write_text(f"{ORIGIN} origin.test\n")
+        (work / "state").mkdir(exist_ok=True)
+        rules = (f'allow_files = ["{setup.rules}"]' if setup.rules
+                 else 'allow = [".anthropic.com", "api.github.com", "origin.test"]')
+        sources = ["127.0.1.0/24"] if setup.one_agent else [
+            f"127.0.1.{n}" for n in range(1, AGENTS + 1)]
+        agents = "".join(f'[[agent]]\nid = "agent-{n}"\nsource = ["{source}"]\n{rules}\n'
+                         for n, source in enumerate(sources, 1))
+        (work / "stile.toml").write_text(f"""\
+[server]
+workers = 1
+listen = ["127.0.0.1:{port}"]
+metrics = ""
+control = "{work}/control.sock"
+control_group = ""
+state_dir = "{work}/state"
+[egress]
+ports = [{TLS_PORT}]
+http_ports = [{HTTP_PORT}]
+private_exceptions = ["{ORIGIN}/32"]
+[dns]
+servers = ["127.0.0.1:9"]
+hosts_file = "{work}/hosts"
+[limits]
+connections_per_agent = 20000
+requests_per_second = 0
+[audit]
+path = "{work}/audit.jsonl"
+[agents]
+directories = []
+{agents}""")
+        return [self.program, "-c", work / "stile.toml"]
+
+
+class Squid(Contender):
+    has_rules = True
+    version_command = ["-v"]
+
+    def command(self, work, port, setup):
+        os.chmod(work, 0o777)  # started as root it becomes another user
+        (work / "hosts").write_text(f"{ORIGIN} origin.test\n")
+        allowed = f'"{setup.rules}"' if setup.rules else ".anthropic.com api.github.com origin.test"
+        (work / "squid.conf").write_text(f"""\
+http_port 127.0.0.1:{port}
+acl agents src 127.0.1.0/24
+acl targets port {TLS_PORT} {HTTP_PORT}
+acl allowed dstdomain {allowed}
+http_access deny !agents
+http_access deny !targets
+http_access allow allowed
+http_access deny all
+hosts_file {work}/hosts
+access_log stdio:{work}/access.log squid
+cache_log {work}/cache.log
+cache_store_log none
+pid_filename {work}/squid.pid
+coredump_dir {work}
+visible_hostname bench
+cache deny all
+cache_mem 0
+pinger_enable off
+max_filedescriptors {hard_limit()}
+shutdown_lifetime 1 second
+""")
+        return [self.program, "-N", "-f", work / "squid.conf"]
+
+
+class Tinyproxy(Contender):
+    """Has no hosts file of its own, so it is asked for the address and spared the look-up."""
+    target = f"{ORIGIN}:{TLS_PORT}"
+    http_target = f"{ORIGIN}:{HTTP_PORT}"
+    version_command = ["-v"]
+
+    def command(self, work, port, setup):
+        (work / "filter").write_text(f"^{ORIGIN}$\n^api.github.com$\n".replace(".", r"\."))
+        (work / "tinyproxy.conf").write_text(f"""\
+Port {port}
+Listen 127.0.0.1
+Timeout 600
+MaxClients {hard_limit()}
+Allow 127.0.1.0/24
+ConnectPort {TLS_PORT}
+Filter "{work}/filter"
+FilterDefaultDeny Yes
+LogFile "{work}/tinyproxy.log"
+LogLevel Connect
+PidFile "{work}/tinyproxy.pid"
+""")
+        return [self.program, "-d", "-c", work / "tinyproxy.conf"]
+
+
+class Haproxy(Contender):
+    """Is no forward proxy; as a reverse one it shows what a good HTTP proxy pays for a GET."""
+    origin_form = True
+    kinds = ("forward",)
+    version_command = ["-v"]
+
+    def command(self, work, port, setup):
+        (work / "haproxy.cfg").write_text(f"""\
+global
+  nbthread 1
+  maxconn 9000
+  log stdout format raw local0
+defaults
+  mode http
+  log global
+  option httplog
+  timeout connect 10s
+  timeout client 600s
+  timeout server 600s
+listen bench
+  bind 127.0.0.1:{port}
+  server origin {ORIGIN}:{HTTP_PORT}
+""")
+        return [self.program, "-db", "-f", work / "haproxy.cfg"]
+
+
+def all_contenders(build):
+    floor = build / "bench/floor"
+    return [
+        Stile("stile", build / "cmd/stiled"),
+        Floor("floor-copy", floor),
+        Floor("floor-splice", floor, "--splice"),
+        Floor("floor-half-close", floor, "--half-close"),
+        Squid("squid", "/usr/sbin/squid"),
+        Tinyproxy("tinyproxy", "/usr/bin/tinyproxy"),
+        Haproxy("haproxy", "/usr/sbin/haproxy"),
+    ]

@@ -7,9 +7,9 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <iostream>
+#include <system_error>
 
 namespace stile::bench {
 namespace {
@@ -33,9 +33,9 @@ void Fd::reset() {
 }
 
 void die(std::string_view what) {
-  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(what.size()), what.data(),
-               errno != 0 ? std::strerror(errno) : "cannot go on");
-  std::exit(1);
+  const std::string why = std::generic_category().message(errno);
+  std::cerr << what << ": " << why << '\n';
+  std::_Exit(1);
 }
 
 sockaddr_in endpoint(const std::string& text) {

@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   using namespace stile::bench;
   const Flags flags(argc - 1, argv + 1,
                     {"listen", "origin", "splice", "half-close", "refuse", "forward"});
-  std::signal(SIGPIPE, SIG_IGN);  // splice(2) has no MSG_NOSIGNAL
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));  // splice(2) has no MSG_NOSIGNAL
   raise_descriptor_limit();
   RelayOptions options;
   options.origin = endpoint(flags.text("origin", "127.0.0.2:9443"));

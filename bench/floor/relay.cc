@@ -35,7 +35,7 @@ class Relay : public Session {
   enum class Phase : std::uint8_t { head, dialling, relaying };
 
   void read_head() {
-    std::array<char, head_bytes> buffer;
+    static std::array<char, head_bytes> buffer;
     const ssize_t got = ::recv(client.get(), buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) return loop_.end(*this);

@@ -16,8 +16,8 @@ namespace {
 
 struct Run {
   Report& report;
-  bool up;
-  std::uint64_t bytes_each;
+  bool up = false;
+  std::uint64_t bytes_each = 0;
   std::size_t open = 0;
   std::size_t ended = 0;
 };

@@ -15,8 +15,8 @@ constexpr std::chrono::milliseconds pause{10};  // after a failure
 // What the slots of a run share.
 struct Run {
   Report& report;
-  std::uint64_t warm_up;
-  std::uint64_t count;
+  std::uint64_t warm_up = 0;
+  std::uint64_t count = 0;
   std::uint64_t begun = 0;
   std::uint64_t ended = 0;
 

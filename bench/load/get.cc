@@ -19,9 +19,9 @@ struct Run {
   Report& report;
   sockaddr_in proxy;
   std::string request;
-  unsigned sources;
-  std::uint64_t warm_up;
-  std::uint64_t count;
+  unsigned sources = 1;
+  std::uint64_t warm_up = 0;
+  std::uint64_t count = 0;
   std::uint64_t begun = 0;
   std::uint64_t ended = 0;
   std::uint64_t dialled = 0;
@@ -69,7 +69,7 @@ class Getter final : public Watcher {
   }
 
   void read() {
-    std::array<char, 8192> buffer;
+    static std::array<char, 8192> buffer;
     const ssize_t got = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) return closed();

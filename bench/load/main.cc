@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
               {"proxy", "direct", "target", "hello", "sources", "refused", "pid", "concurrency",
                "count", "warm-up", "seconds", "up", "bytes", "origin-form", "tls", "http"}));
   }
-  std::fputs("usage: loadgen origin|connect|bulk|get|hold [--name value]...\n", stderr);
+  static_cast<void>(
+      std::fputs("usage: loadgen origin|connect|bulk|get|hold [--name value]...\n", stderr));
   return 2;
 }

@@ -135,7 +135,7 @@ class Listener final : public Watcher {
 
   void on_ready(std::uint32_t) override {
     for (Fd fd = accept_from(fd_.get()); fd; fd = accept_from(fd_.get())) {
-      std::make_unique<Connection>(loop_, std::move(fd)).release();
+      new Connection(loop_, std::move(fd));  // deletes itself
     }
   }
 
@@ -150,8 +150,8 @@ int run_origin(const Flags& flags) {
   Loop loop;
   const Listener<TlsConnection> tls(loop, flags.text("tls", "127.0.0.2:9443"));
   const Listener<HttpConnection> http(loop, flags.text("http", "127.0.0.2:9080"));
-  std::puts("ready");
-  std::fflush(stdout);
+  static_cast<void>(std::puts("ready"));
+  static_cast<void>(std::fflush(stdout));
   for (;;) loop.turn(std::chrono::milliseconds{1000});
 }
 

@@ -68,8 +68,8 @@ void Report::print() {
     std::printf("%s\"%s\": %llu", separator, why.c_str(), static_cast<unsigned long long>(count));
     separator = ", ";
   }
-  std::puts("}}");
-  std::fflush(stdout);
+  static_cast<void>(std::puts("}}"));
+  static_cast<void>(std::fflush(stdout));
 }
 
 }  // namespace stile::bench

@@ -85,7 +85,7 @@ void Tunnel::send(std::string_view bytes, Phase next) {
 }
 
 void Tunnel::read_head() {
-  std::array<char, 16384> buffer;
+  static std::array<char, 16384> buffer;
   const ssize_t got = ::recv(fd_.get(), buffer.data(), buffer.size(), 0);
   if (got < 0 && errno == EAGAIN) return;
   if (got < 0) return fail("reset before the answer");
@@ -102,7 +102,7 @@ void Tunnel::read_head() {
 }
 
 void Tunnel::read_reply() {
-  std::array<char, reply_bytes> buffer;
+  static std::array<char, reply_bytes> buffer;
   const ssize_t got = ::recv(fd_.get(), buffer.data(), reply_bytes - replied_, 0);
   if (got < 0 && errno == EAGAIN) return;
   if (got < 0) return fail("reset in the tunnel");

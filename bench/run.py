@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from runner import contenders, load, rules, scenarios, tunnels  # noqa: E402
+from runner import contenders, load, rules, scenarios, syscalls, tunnels  # noqa: E402
 
 SCENARIOS = {
     "connect": scenarios.connect,
@@ -27,6 +27,7 @@ SCENARIOS = {
     "start": rules.start,
     "rules": rules.connect,
     "reload": rules.reload,
+    "syscalls": syscalls.syscalls,
 }
 
 

@@ -19,8 +19,9 @@ class ChunkedDecoder {
     std::size_t consumed = 0;  // of the input
     std::string_view data;     // for data: a piece of the body, a view into the input
   };
-  // Call again with the rest of the input until need_more, end or bad. Trailers are read and
-  // dropped; the bytes after `end` belong to the next message.
+  // Call again with the rest of the input until need_more (which has consumed all of it), end or
+  // bad. Chunk extensions and trailers are read and dropped: a trailer could bring in a field that
+  // was stripped from the head. The bytes after `end` belong to the next message.
   [[nodiscard]] Step next(std::string_view input);
 
  private:
@@ -31,12 +32,21 @@ class ChunkedDecoder {
     data,
     data_cr,
     data_lf,
-    trailer,
-    done
+    trailer_start,
+    trailer_name,
+    trailer_value,
+    trailer_lf,
+    end_lf,
+    done,
+    broken,
   };
+  [[nodiscard]] State after(char c) noexcept;
+  [[nodiscard]] State after_size(char c) noexcept;
+  [[nodiscard]] State after_trailer(char c) noexcept;
+
   State state_ = State::size;
-  std::uint64_t left_ = 0;
-  std::size_t line_bytes_ = 0, trailer_bytes_ = 0, digits_ = 0;
+  std::uint64_t left_ = 0;  // of the chunk
+  std::size_t digits_ = 0, line_bytes_ = 0, trailer_bytes_ = 0;
   std::size_t max_trailer_;
 };
 

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "proxy/http/forward.h"
 #include "proxy/http/head.h"
 #include "tests/fuzz/check.h"
 
@@ -51,6 +53,37 @@ std::string written(const RequestHead& head) {
   return text + "\r\n";
 }
 
+// What goes to the origin is one head, framed as decided, with nothing of this hop in it.
+void check_forwarded(const RequestHead& head) {
+  if (head.fields.size() + 3 > max_fields)
+    return;  // what is added may be too much for our own scanner
+  const auto target = parse_absolute_target(head.target);
+  const std::vector<std::string> strip{"authorization", "x-api-key"};
+  if (!target || head.is_connect || has_smuggled_underscore_name(head, strip)) return;
+  std::string out;
+  std::vector<std::string_view> stripped;
+  write_request_head(out, head, *target, "origin.test", head.framing, strip, stripped);
+  STILE_FUZZ_CHECK(stripped.size() <= strip.size());
+
+  HeadScanner scanner;
+  RequestHead forwarded;
+  const auto result = scanner.scan_request(out, forwarded);
+  STILE_FUZZ_CHECK(result.state == ParseState::complete && result.consumed == out.size());
+  STILE_FUZZ_CHECK(forwarded.method == head.method && forwarded.host == "origin.test");
+  STILE_FUZZ_CHECK(forwarded.target.front() == '/' || forwarded.target == "*");
+  STILE_FUZZ_CHECK(forwarded.framing == head.framing);
+  STILE_FUZZ_CHECK(forwarded.content_length == head.content_length);
+  STILE_FUZZ_CHECK(forwarded.expects_continue == head.expects_continue || head.minor_version == 1);
+  STILE_FUZZ_CHECK(forwarded.fields.size() <= head.fields.size() + 2);
+  for (const Field& field : forwarded.fields) {
+    for (const std::string_view name :
+         {"connection", "proxy-connection", "keep-alive", "te", "trailer", "upgrade",
+          "proxy-authorization", "proxy-authenticate", "authorization", "x-api-key"}) {
+      STILE_FUZZ_CHECK(!iequals(field.name, name));
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -74,6 +107,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (result.state != ParseState::complete) return 0;
   STILE_FUZZ_CHECK(same(head, other));
   check_head(head);
+  check_forwarded(head);
   const std::string again = written(head);
   HeadScanner rescanned;
   const auto second = rescanned.scan_request(again, other);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/http/forward.h"
 #include "proxy/http/head.h"
 #include "tests/fuzz/check.h"
 
@@ -31,6 +32,24 @@ std::string written(const ResponseHead& head) {
   return text + "\r\n";
 }
 
+// What goes to the client is one head, and the client reads the framing that was meant.
+void check_forwarded(const ResponseHead& head, bool head_request, bool client_is_1_1) {
+  if (head.fields.size() + 3 > max_fields)
+    return;  // what is added may be too much for our own scanner
+  const Framing framing = framing_for_client(head, client_is_1_1);
+  std::string out;
+  write_response_head(out, head, framing, client_is_1_1, true);
+  HeadScanner scanner;
+  ResponseHead forwarded;
+  const auto result = scanner.scan_response(out, forwarded, head_request);
+  STILE_FUZZ_CHECK(result.state == ParseState::complete && result.consumed == out.size());
+  STILE_FUZZ_CHECK(forwarded.status == head.status && forwarded.phrase == head.phrase);
+  STILE_FUZZ_CHECK(forwarded.framing == framing);
+  STILE_FUZZ_CHECK(framing != Framing::length || forwarded.content_length == head.content_length);
+  STILE_FUZZ_CHECK(framing != Framing::chunked || client_is_1_1);
+  STILE_FUZZ_CHECK(forwarded.keep_alive == (framing != Framing::to_close));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -56,6 +75,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   STILE_FUZZ_CHECK(head.status >= 100 && head.status <= 599);
   STILE_FUZZ_CHECK(!head_request || head.framing == Framing::none);
   STILE_FUZZ_CHECK(head.framing != Framing::to_close || !head.keep_alive);
+  check_forwarded(head, head_request, true);
+  check_forwarded(head, head_request, false);
   const std::string again = written(head);
   HeadScanner rescanned;
   const auto second = rescanned.scan_response(again, other, head_request);

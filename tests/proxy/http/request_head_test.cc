@@ -157,7 +157,7 @@ TEST(RequestHead, IsRefusedForEveryControlByteAnywhere) {
     for (int c = 0; c < 0x20; ++c) {
       std::string text = good;
       text.insert(at, 1, static_cast<char>(c));
-      if (c == '\t') continue;                                   // a blank in values
+      if (c == '\t') continue;  // a blank in values
       EXPECT_EQ(scan_request(text).result.state, ParseState::bad) << at << ' ' << c;
     }
   }

@@ -1,0 +1,96 @@
+// Chunked bodies (RFC 9112 7.1), byte by byte except for the data itself.
+#include "proxy/http/chunked.h"
+
+#include <algorithm>
+
+#include "proxy/http/fields.h"
+
+namespace stile::http {
+namespace {
+
+// -1: no hex digit.
+int hex_value(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+ChunkedDecoder::Step ChunkedDecoder::next(std::string_view input) {
+  std::size_t at = 0;
+  for (; state_ != State::done && state_ != State::broken && at < input.size(); ++at) {
+    if (state_ == State::data) {
+      const std::string_view data =
+          input.substr(at, std::min<std::uint64_t>(left_, input.size() - at));
+      left_ -= data.size();
+      if (left_ == 0) state_ = State::data_cr;
+      return {Step::Kind::data, at + data.size(), data};
+    }
+    state_ = after(input[at]);
+  }
+  if (state_ == State::broken) return {Step::Kind::bad, at, {}};
+  return {state_ == State::done ? Step::Kind::end : Step::Kind::need_more, at, {}};
+}
+
+ChunkedDecoder::State ChunkedDecoder::after(char c) noexcept {
+  switch (state_) {
+    case State::size:
+    case State::extension:
+      return after_size(c);
+    case State::size_lf:
+      line_bytes_ = digits_ = 0;
+      if (c != '\n') return State::broken;
+      return left_ == 0 ? State::trailer_start : State::data;
+    case State::data_cr:
+      return c == '\r' ? State::data_lf : State::broken;
+    case State::data_lf:
+      return c == '\n' ? State::size : State::broken;
+    case State::trailer_start:
+      return c == '\r' ? State::end_lf : after_trailer(c);
+    case State::trailer_name:
+    case State::trailer_value:
+    case State::trailer_lf:
+      return after_trailer(c);
+    case State::end_lf:
+      return c == '\n' ? State::done : State::broken;
+    case State::data:
+    case State::done:
+    case State::broken:
+      break;
+  }
+  return State::broken;
+}
+
+// Right after the digits comes CR or `;`. Blanks there, as some once padded, are read as part of
+// the number by one and as its end by another.
+ChunkedDecoder::State ChunkedDecoder::after_size(char c) noexcept {
+  constexpr std::size_t max_digits = 16;  // all that 64 bits hold
+  if (c == '\r') return digits_ != 0 ? State::size_lf : State::broken;
+  if (++line_bytes_ > max_chunk_line) return State::broken;
+  if (state_ == State::extension) return is_in(value_byte, c) ? State::extension : State::broken;
+  if (c == ';') return digits_ != 0 ? State::extension : State::broken;
+  const int digit = hex_value(c);
+  if (digit < 0 || ++digits_ > max_digits) return State::broken;
+  left_ = left_ << 4 | static_cast<std::uint64_t>(digit);
+  return State::size;
+}
+
+ChunkedDecoder::State ChunkedDecoder::after_trailer(char c) noexcept {
+  if (++trailer_bytes_ > max_trailer_) return State::broken;
+  switch (state_) {
+    case State::trailer_start:
+      return is_in(token_byte, c) ? State::trailer_name : State::broken;
+    case State::trailer_name:
+      if (c == ':') return State::trailer_value;
+      return is_in(token_byte, c) ? State::trailer_name : State::broken;
+    case State::trailer_value:
+      if (c == '\r') return State::trailer_lf;
+      return is_in(value_byte, c) ? State::trailer_value : State::broken;
+    default:
+      return c == '\n' ? State::trailer_start : State::broken;
+  }
+}
+
+}  // namespace stile::http

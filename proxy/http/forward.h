@@ -1,0 +1,39 @@
+// Heads written anew from what was parsed: nothing of a client's or an origin's raw bytes goes on.
+// Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/http/head.h"
+
+namespace stile::http {
+
+// Appends the head for the origin to `out`: the target in origin-form, Host first and from the
+// authority that was decided on (canonical, `:port` unless it is 80), then the fields that are
+// neither hop-by-hop nor named by Connection nor stripped, then Via and the framing. Always
+// HTTP/1.1, and the connection is meant to stay open.
+// `strip_lower_case` names the fields to strip; those that were there are put into `stripped_names`
+// (emptied first), once each and in the spelling of that list, which the views point into.
+void write_request_head(std::string& out, const RequestHead& head, const AbsoluteTarget& target,
+                        std::string_view host_and_port, Framing framing,
+                        std::span<const std::string> strip_lower_case,
+                        std::vector<std::string_view>& stripped_names);
+
+// How the body of that answer goes to the client: a length that is not known becomes chunks, and
+// for HTTP/1.0 the end of the connection.
+[[nodiscard]] Framing framing_for_client(const ResponseHead& head, bool client_is_1_1) noexcept;
+
+// Appends the head for the client to `out`. `framing` is framing_for_client(); with to_close the
+// connection is announced as closing, whatever `keep_alive` says.
+void write_response_head(std::string& out, const ResponseHead& head, Framing framing,
+                         bool client_is_1_1, bool keep_alive);
+
+// A name that, `_` read as `-`, is a framing, hop-by-hop or stripped one without being it: an
+// origin behind CGI would see through the disguise, so such a request is a bad one.
+[[nodiscard]] bool has_smuggled_underscore_name(
+    const RequestHead& head, std::span<const std::string> strip_lower_case) noexcept;
+
+}  // namespace stile::http

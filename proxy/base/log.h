@@ -1,0 +1,26 @@
+// Diagnostics for the operator: lines on standard error with journald's level in front. Not the
+// audit log.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace stile::log {
+
+void error(std::string_view message);
+void warning(std::string_view message);
+void info(std::string_view message);
+
+// For conditions that an agent or a full disk can repeat a million times: says it once, then at
+// most every ten seconds with the number of times it was left out.
+class Throttle {
+ public:
+  void warning(std::string_view message);
+
+ private:
+  std::atomic<std::int64_t> next_s_{0};
+  std::atomic<std::uint64_t> left_out_{0};
+};
+
+}  // namespace stile::log

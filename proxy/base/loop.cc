@@ -1,0 +1,187 @@
+// Loop: one thread's event loop: edge-triggered sockets, deadlines, and what other threads ask for.
+#include "proxy/base/loop.h"
+
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+namespace stile {
+
+Socket::IoResult Socket::read(char* buffer, std::size_t size) noexcept {
+  for (;;) {
+    const ssize_t n = ::recv(fd_.get(), buffer, size, 0);
+    if (n >= 0) {
+      // A short read has drained the socket, and the next byte makes a new edge. Not so after a
+      // hang-up: its edge is spent, and the end of the stream is still to be read.
+      if (n > 0 && static_cast<std::size_t>(n) < size && !has_hung_up()) clear_readable();
+      return {n, false, 0};
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) {
+      clear_readable();
+      return {-1, true, 0};
+    }
+    return {-1, false, errno};
+  }
+}
+
+Socket::IoResult Socket::write(const char* data, std::size_t size) noexcept {
+  for (;;) {
+    const ssize_t n = ::send(fd_.get(), data, size, MSG_NOSIGNAL);
+    if (n >= 0) {
+      if (static_cast<std::size_t>(n) < size) clear_writable();
+      return {n, false, 0};
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) {
+      clear_writable();
+      return {-1, true, 0};
+    }
+    return {-1, false, errno};
+  }
+}
+
+void Socket::interrupt() noexcept {
+  if (reader_) loop_->schedule(std::exchange(reader_, nullptr));
+  if (writer_) loop_->schedule(std::exchange(writer_, nullptr));
+}
+
+UniqueFd Socket::release() noexcept {
+  ::epoll_ctl(loop_->epoll_.get(), EPOLL_CTL_DEL, fd_.get(), nullptr);
+  return std::move(fd_);
+}
+
+void Socket::on_events(std::uint32_t events) {
+  if ((events & (EPOLLHUP | EPOLLERR)) != 0) ready_ |= dead | hung_up | ready_read | ready_write;
+  if ((events & EPOLLRDHUP) != 0) ready_ |= hung_up | ready_read;
+  if ((events & EPOLLIN) != 0) ready_ |= ready_read;
+  if ((events & EPOLLOUT) != 0) ready_ |= ready_write;
+  if (watcher_ != nullptr) {
+    watcher_->on_ready(*this);
+    return;
+  }
+  if (is_readable() && reader_) std::exchange(reader_, nullptr).resume();
+  // The reader may have closed this socket; its memory stays until the turn ends.
+  if (is_writable() && writer_) std::exchange(writer_, nullptr).resume();
+}
+
+void Socket::call_again() {
+  if (std::exchange(again_, true)) return;
+  loop_->again_.push_back(this);
+}
+
+void SocketDeleter::operator()(Socket* socket) const noexcept {
+  // Closing takes the descriptor out of epoll: nothing here duplicates sockets.
+  socket->fd_.reset();
+  socket->watcher_ = nullptr;
+  socket->reader_ = socket->writer_ = nullptr;
+  if (socket->again_) std::erase(socket->loop_->again_, socket);
+  socket->loop_->graveyard_.emplace_back(socket);
+}
+
+Loop::Loop()
+    : epoll_{::epoll_create1(EPOLL_CLOEXEC)},
+      wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+      now_{std::chrono::steady_clock::now()},
+      wheel_{now_} {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = nullptr;  // the only registration without a Socket
+  if (!epoll_ || !wakeup_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event) != 0) {
+    throw std::system_error{errno, std::generic_category(), "event loop"};
+  }
+}
+
+Loop::~Loop() = default;
+
+SocketPtr Loop::adopt(UniqueFd fd) {
+  return adopt_level(std::move(fd), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+}
+
+SocketPtr Loop::adopt_level(UniqueFd fd, std::uint32_t events) {
+  SocketPtr socket{new Socket{*this, std::move(fd)}};
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = socket.get();
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket->fd(), &event) != 0) return nullptr;
+  return socket;
+}
+
+void Loop::change_level(Socket& socket, std::uint32_t events) noexcept {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = &socket;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket.fd(), &event);
+}
+
+void Loop::post(std::function<void()> work) {
+  {
+    const std::lock_guard lock{posted_mutex_};
+    posted_.push_back(std::move(work));
+  }
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t ignored = ::write(wakeup_.get(), &one, sizeof one);
+}
+
+void Loop::stop() noexcept {
+  post([this] { stopped_ = true; });
+}
+
+void Loop::run_posted() {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t ignored = ::read(wakeup_.get(), &count, sizeof count);
+  std::vector<std::function<void()>> work;
+  {
+    const std::lock_guard lock{posted_mutex_};
+    work.swap(posted_);
+  }
+  for (auto& item : work) item();
+}
+
+void Loop::run_scheduled() {
+  while (!scheduled_.empty()) {
+    running_.swap(scheduled_);
+    for (const auto waiter : running_) waiter.resume();
+    running_.clear();
+  }
+}
+
+void Loop::run_again() {
+  std::vector<Socket*> sockets;
+  sockets.swap(again_);
+  for (Socket* socket : sockets) {
+    socket->again_ = false;
+    // Closed by one before it in this list: the memory is there until the turn ends.
+    if (socket->watcher_ != nullptr) socket->watcher_->on_ready(*socket);
+  }
+}
+
+void Loop::run(const std::function<void()>& end_of_turn) {
+  std::array<epoll_event, 256> events;
+  while (!stopped_) {
+    const bool idle = scheduled_.empty() && again_.empty();
+    const int timeout = idle ? wheel_.timeout_ms(now_) : 0;
+    const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), timeout);
+    now_ = std::chrono::steady_clock::now();
+    bool woken = false;
+    for (int i = 0; i < count; ++i) {
+      auto* socket = static_cast<Socket*>(events[static_cast<std::size_t>(i)].data.ptr);
+      if (socket == nullptr) {
+        woken = true;
+      } else if (socket->fd() >= 0) {  // closed earlier in this turn: the report is stale
+        socket->on_events(events[static_cast<std::size_t>(i)].events);
+      }
+    }
+    if (woken) run_posted();
+    run_again();
+    wheel_.advance(now_);
+    run_scheduled();
+    end_of_turn();
+    graveyard_.clear();
+  }
+}
+
+}  // namespace stile

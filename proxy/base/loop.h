@@ -1,0 +1,150 @@
+// Loop: one thread's event loop: edge-triggered sockets, deadlines, and what other threads ask for.
+//
+// A socket is registered once, for both directions, and remembers what it is ready for; waiting
+// costs no system call. That, and an end-of-turn hook for the audit log, is why this is not an
+// io_context: docs/decisions/0001-own-event-loop.md has the figures.
+#pragma once
+
+#include <sys/epoll.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <coroutine>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "proxy/base/timer_wheel.h"
+#include "proxy/base/unique_fd.h"
+
+namespace stile {
+
+class Loop;
+class Socket;
+
+// Who is told when a socket becomes ready, if no coroutine waits for it.
+class Watcher {
+ public:
+  virtual void on_ready(Socket& socket) = 0;
+
+ protected:
+  ~Watcher() = default;
+};
+
+// A registered descriptor. Made by Loop::adopt; destroyed through SocketPtr, which closes at once
+// and keeps the memory until the turn ends, since epoll may already have reported it.
+class Socket {
+ public:
+  struct IoResult {
+    ssize_t bytes = -1;        // 0: end of stream
+    bool would_block = false;  // bytes == -1 and the other side is not to blame
+    int error = 0;
+  };
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  [[nodiscard]] bool is_readable() const noexcept { return (ready_ & ready_read) != 0; }
+  [[nodiscard]] bool is_writable() const noexcept { return (ready_ & ready_write) != 0; }
+  // The other side is gone or has said its last word; there may still be bytes to read.
+  [[nodiscard]] bool has_hung_up() const noexcept { return (ready_ & hung_up) != 0; }
+
+  // Each makes one system call and keeps the readiness in step with what it says.
+  [[nodiscard]] IoResult read(char* buffer, std::size_t size) noexcept;
+  [[nodiscard]] IoResult write(const char* data, std::size_t size) noexcept;
+  // For calls made on fd() directly (splice): it said EAGAIN.
+  void clear_readable() noexcept { ready_ &= static_cast<std::uint8_t>(~ready_read); }
+  void clear_writable() noexcept { ready_ &= static_cast<std::uint8_t>(~ready_write); }
+
+  // Reset, or closed in both directions: nothing written will arrive.
+  [[nodiscard]] bool is_dead() const noexcept { return (ready_ & dead) != 0; }
+
+  void watch(Watcher* watcher) noexcept { watcher_ = watcher; }
+  // Calls the watcher again next turn: it stopped before it was done, to let others have theirs.
+  void call_again();
+
+  struct Wait {
+    Socket& socket;
+    bool for_write;
+    [[nodiscard]] bool await_ready() const noexcept {
+      return for_write ? socket.is_writable() : socket.is_readable();
+    }
+    void await_suspend(std::coroutine_handle<> waiter) const noexcept {
+      (for_write ? socket.writer_ : socket.reader_) = waiter;
+    }
+    void await_resume() const noexcept {}
+  };
+  // One waiter per direction. Comes back when ready or interrupted: look at your own flag.
+  [[nodiscard]] Wait readable() noexcept { return {*this, false}; }
+  [[nodiscard]] Wait writable() noexcept { return {*this, true}; }
+  void interrupt() noexcept;
+
+  // Takes the descriptor out of the loop without closing it.
+  [[nodiscard]] UniqueFd release() noexcept;
+
+ private:
+  friend class Loop;
+  friend struct SocketDeleter;
+  static constexpr std::uint8_t ready_read = 1, ready_write = 2, hung_up = 4, dead = 8;
+  Socket(Loop& loop, UniqueFd fd) noexcept : loop_{&loop}, fd_{std::move(fd)} {}
+  void on_events(std::uint32_t events);
+
+  Loop* loop_;
+  Watcher* watcher_ = nullptr;
+  std::coroutine_handle<> reader_, writer_;
+  UniqueFd fd_;
+  std::uint8_t ready_ = 0;
+  bool again_ = false;
+};
+
+struct SocketDeleter {
+  void operator()(Socket* socket) const noexcept;
+};
+using SocketPtr = std::unique_ptr<Socket, SocketDeleter>;
+
+class Loop {
+ public:
+  Loop();
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  // Runs until stop(). `end_of_turn` is called after everything that was ready has been served.
+  void run(const std::function<void()>& end_of_turn);
+  void stop() noexcept;                   // from any thread
+  void post(std::function<void()> work);  // from any thread; runs on the loop's
+
+  // Edge-triggered for both directions. Null (with errno) if the kernel refuses.
+  [[nodiscard]] SocketPtr adopt(UniqueFd fd);
+  // Level-triggered, for descriptors that others read (listeners, the resolver's): `events` of
+  // epoll. The watcher gets the socket with its readiness set anew each time.
+  [[nodiscard]] SocketPtr adopt_level(UniqueFd fd, std::uint32_t events);
+  void change_level(Socket& socket, std::uint32_t events) noexcept;
+
+  // Resumes in this turn, after the event at hand.
+  void schedule(std::coroutine_handle<> waiter) { scheduled_.push_back(waiter); }
+
+  [[nodiscard]] SteadyTime now() const noexcept { return now_; }  // of this turn
+  void arm(Deadline& deadline, std::chrono::milliseconds after) noexcept {
+    wheel_.arm(deadline, now_ + after);
+  }
+
+ private:
+  friend class Socket;
+  friend struct SocketDeleter;
+  void run_posted();
+  void run_scheduled();
+  void run_again();
+
+  UniqueFd epoll_, wakeup_;
+  SteadyTime now_;
+  TimerWheel wheel_;
+  std::vector<std::coroutine_handle<>> scheduled_, running_;
+  std::vector<Socket*> again_;
+  std::vector<std::unique_ptr<Socket>> graveyard_;
+  std::mutex posted_mutex_;
+  std::vector<std::function<void()>> posted_;
+  bool stopped_ = false;  // only the loop's thread writes it: stop() posts
+};
+
+}  // namespace stile

@@ -1,0 +1,57 @@
+// TimerWheel: many deadlines, few of which ever fire, at constant cost each.
+#pragma once
+
+#include <array>
+#include <boost/intrusive/list.hpp>
+#include <chrono>
+#include <cstdint>
+
+namespace stile {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// Something that wants to be told when a time has come. Destroying it disarms it.
+class Deadline : public boost::intrusive::list_base_hook<
+                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  Deadline() = default;
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+  void disarm() noexcept { unlink(); }
+  [[nodiscard]] bool is_armed() const noexcept { return is_linked(); }
+
+ protected:
+  ~Deadline() = default;
+
+ private:
+  friend class TimerWheel;
+  virtual void on_deadline() = 0;
+  std::uint64_t tick_ = 0;
+};
+
+// A hashed wheel. Far deadlines share slots and are passed over until their turn, so an idle tunnel
+// costs one look every ten seconds.
+class TimerWheel {
+ public:
+  static constexpr std::chrono::milliseconds tick{10};
+  explicit TimerWheel(SteadyTime start) noexcept : start_{start} {}
+
+  // Fires at the first advance() at or after `when`; far ones up to half a second later, so that
+  // thousands of idle tunnels wake the loop twice a second and not all the time.
+  void arm(Deadline& deadline, SteadyTime when) noexcept;
+  void advance(SteadyTime now);
+  // Until the next slot that holds anything; -1: never. In milliseconds, for epoll_wait.
+  [[nodiscard]] int timeout_ms(SteadyTime now) const noexcept;
+
+ private:
+  static constexpr std::size_t slots = 1024;
+  static constexpr std::uint64_t far_ticks = 200, far_grain = 50;
+  using Slot = boost::intrusive::list<Deadline, boost::intrusive::constant_time_size<false>>;
+  [[nodiscard]] std::uint64_t ticks_at(SteadyTime when) const noexcept;
+
+  SteadyTime start_;
+  std::uint64_t current_ = 0;  // every tick before is done
+  std::array<Slot, slots> wheel_;
+};
+
+}  // namespace stile

@@ -1,0 +1,38 @@
+// Exposition: numbers to the text that Prometheus reads. prometheus-cpp stays behind this header.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "proxy/metrics/tally.h"
+
+namespace stile::metrics {
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+class Exposition {
+ public:
+  Exposition();
+  ~Exposition();
+  Exposition(const Exposition&) = delete;
+  Exposition& operator=(const Exposition&) = delete;
+
+  // A family of series with the same name follows from calls with the same name.
+  void counter(std::string_view name, std::string_view help, double value, Labels labels = {});
+  void gauge(std::string_view name, std::string_view help, double value, Labels labels = {});
+  void histogram(std::string_view name, std::string_view help, const ConnectTimes& times);
+  // cpu seconds, resident and virtual memory, descriptors, start time.
+  void process();
+
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stile::metrics

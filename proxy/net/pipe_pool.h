@@ -1,0 +1,29 @@
+// PipePool: pipes for splice(2), lent to a relay only while bytes are in them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "proxy/base/unique_fd.h"
+
+namespace stile::net {
+
+struct Pipe {
+  UniqueFd read_end, write_end;
+  std::size_t bytes = 0;  // inside
+};
+
+class PipePool {
+ public:
+  // Null if the process is out of descriptors: the relay then copies.
+  [[nodiscard]] std::unique_ptr<Pipe> borrow();
+  // A pipe that still holds bytes is closed, never lent again: they belong to somebody.
+  void give_back(std::unique_ptr<Pipe> pipe);
+
+ private:
+  static constexpr std::size_t max_kept = 64;
+  std::vector<std::unique_ptr<Pipe>> kept_;
+};
+
+}  // namespace stile::net

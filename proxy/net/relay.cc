@@ -1,0 +1,196 @@
+// Relay: moves bytes between two sockets, both ways, until both have ended.
+#include "proxy/net/relay.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace stile::net {
+namespace {
+
+// A read of this size says "bulk": from here on splice is cheaper than copying (measured).
+constexpr std::size_t bulk_read = 16 * 1024;
+constexpr std::size_t splice_chunk = 256 * 1024;
+// What one direction may move before it lets the other connections have their turn.
+constexpr std::size_t burst_bytes = 1024 * 1024;
+
+}  // namespace
+
+std::size_t Meter::take(std::size_t want) noexcept {
+  for (std::size_t i = 0; i < count_; ++i) {
+    const std::size_t granted = allowances_[i]->take(want);
+    for (std::size_t j = 0; j < i; ++j) allowances_[j]->give_back(want - granted);
+    want = granted;
+  }
+  return want;
+}
+
+void Meter::give_back(std::size_t unused) noexcept {
+  for (std::size_t i = 0; i < count_; ++i) allowances_[i]->give_back(unused);
+}
+
+Relay::Relay(RelayResources& resources, SocketPtr client, SocketPtr origin)
+    : resources_{resources},
+      client_{std::move(client)},
+      origin_{std::move(origin)},
+      last_byte_{resources.loop.now()} {
+  client_->watch(this);
+  origin_->watch(this);
+}
+
+Relay::~Relay() {
+  resources_.pipes.give_back(std::move(up_.pipe));
+  resources_.pipes.give_back(std::move(down_.pipe));
+}
+
+void Relay::begin(std::string_view first) {
+  const std::size_t paid = up_.meter.take(first.size());
+  if (paid > 0) up_.unsent = std::make_unique<std::string>(first.substr(0, paid));
+  up_.is_over_budget = paid < first.size();
+  up_.bytes += paid;
+  on_ready(*client_);  // what became ready before anybody watched
+}
+
+void Relay::count_before(std::uint64_t up, std::uint64_t down) noexcept {
+  up_.bytes = up;
+  down_.bytes = down;
+}
+
+void Relay::reset_both() noexcept {
+  const linger at_once{1, 0};
+  for (const SocketPtr* socket : {&client_, &origin_}) {
+    ::setsockopt((*socket)->fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  }
+}
+
+void Relay::on_ready(Socket& socket) {
+  // A ready socket can unblock either direction: it may have bytes, or take some.
+  const Step up = pump(up_, *client_, *origin_);
+  if (end_if_cut(up)) return;
+  const Step down = pump(down_, *origin_, *client_);
+  if (end_if_cut(down)) return;
+  if (up == Step::again || down == Step::again) {
+    socket.call_again();
+  } else if ((up_.sent_end && down_.sent_end) || (up_.saw_end && client_->is_dead())) {
+    // In the second case whatever the origin still says reaches nobody.
+    on_end(End::finished);
+  }
+}
+
+bool Relay::end_if_cut(Step step) {
+  if (step != Step::failed && step != Step::budget_spent) return false;
+  reset_both();
+  on_end(step == Step::failed ? End::failed : End::budget_spent);
+  return true;
+}
+
+Relay::Step Relay::pump(Direction& way, Socket& from, Socket& to) {
+  if (way.sent_end) return Step::wait;
+  for (std::size_t moved = 0; moved < burst_bytes;) {
+    if (const Step step = flush(way, to); step != Step::again) return step;
+    if (way.is_over_budget) return Step::budget_spent;
+    if (way.saw_end) {
+      ::shutdown(to.fd(), SHUT_WR);
+      way.sent_end = true;
+      return Step::wait;
+    }
+    if (way.pipe && !way.is_bulk) resources_.pipes.give_back(std::move(way.pipe));
+    if (!from.is_readable()) return Step::wait;
+    const Step step = way.is_bulk ? splice(way, from, to, moved) : copy(way, from, to, moved);
+    if (step != Step::again) return step;
+  }
+  return Step::again;
+}
+
+// What was read before goes out before anything else is read.
+Relay::Step Relay::flush(Direction& way, Socket& to) {
+  if (way.unsent) {
+    if (!to.is_writable()) return Step::wait;
+    const auto sent = to.write(way.unsent->data(), way.unsent->size());
+    if (sent.would_block) return Step::wait;
+    if (sent.bytes < 0) return Step::failed;
+    way.unsent->erase(0, static_cast<std::size_t>(sent.bytes));
+    if (!way.unsent->empty()) return Step::wait;
+    way.unsent.reset();
+  }
+  while (way.pipe && way.pipe->bytes > 0) {
+    if (!to.is_writable()) return Step::wait;
+    const ssize_t sent = ::splice(way.pipe->read_end.get(), nullptr, to.fd(), nullptr,
+                                  way.pipe->bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    if (sent > 0) {
+      way.pipe->bytes -= static_cast<std::size_t>(sent);
+    } else if (sent < 0 && errno == EAGAIN) {
+      to.clear_writable();
+      return Step::wait;
+    } else if (sent == 0 || errno != EINTR) {
+      return Step::failed;
+    }
+  }
+  return Step::again;
+}
+
+Relay::Step Relay::copy(Direction& way, Socket& from, Socket& to, std::size_t& moved) {
+  auto& buffer = resources_.buffer;
+  const std::size_t allowed = way.meter.take(buffer.size());
+  if (allowed == 0) return Step::budget_spent;
+  const auto got = from.read(buffer.data(), allowed);
+  const std::size_t size = got.bytes > 0 ? static_cast<std::size_t>(got.bytes) : 0;
+  way.meter.give_back(allowed - size);
+  if (got.would_block) return Step::wait;
+  if (got.bytes < 0) return Step::failed;
+  if (got.bytes == 0) {
+    way.saw_end = true;
+    return Step::again;
+  }
+  way.bytes += size;
+  moved += size;
+  last_byte_ = resources_.loop.now();
+  way.is_bulk = size >= bulk_read;
+  std::size_t written = 0;
+  if (to.is_writable()) {
+    const auto sent = to.write(buffer.data(), size);
+    if (sent.bytes < 0 && !sent.would_block) return Step::failed;
+    written = sent.bytes > 0 ? static_cast<std::size_t>(sent.bytes) : 0;
+  }
+  if (written < size) {
+    way.unsent = std::make_unique<std::string>(buffer.data() + written, size - written);
+  }
+  return Step::again;
+}
+
+Relay::Step Relay::splice(Direction& way, Socket& from, Socket& to, std::size_t& moved) {
+  if (!way.pipe) way.pipe = resources_.pipes.borrow();
+  if (!way.pipe) {
+    way.is_bulk = false;
+    return Step::again;
+  }
+  const std::size_t allowed = way.meter.take(splice_chunk);
+  if (allowed == 0) return Step::budget_spent;
+  const ssize_t got = ::splice(from.fd(), nullptr, way.pipe->write_end.get(), nullptr, allowed,
+                               SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+  const int error = errno;
+  const std::size_t size = got > 0 ? static_cast<std::size_t>(got) : 0;
+  way.meter.give_back(allowed - size);
+  if (got > 0) {
+    way.pipe->bytes += size;
+    way.bytes += size;
+    moved += size;
+    last_byte_ = resources_.loop.now();
+    if (size < bulk_read) way.is_bulk = false;  // back to copying once this is out
+    return flush(way, to);
+  }
+  // The pipe is empty here, so EAGAIN can only mean the socket is.
+  if (got < 0 && error == EINTR) return Step::again;
+  resources_.pipes.give_back(std::move(way.pipe));
+  if (got == 0) {
+    way.saw_end = true;
+    return Step::again;
+  }
+  if (error != EAGAIN) return Step::failed;
+  from.clear_readable();
+  return Step::wait;
+}
+
+}  // namespace stile::net

@@ -1,0 +1,90 @@
+// Relay: moves bytes between two sockets, both ways, until both have ended. Owns nothing while
+// idle.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "acl/account.h"
+#include "proxy/base/loop.h"
+#include "proxy/net/pipe_pool.h"
+
+namespace stile::net {
+
+// What all relays of a worker share.
+struct RelayResources {
+  Loop& loop;
+  PipePool pipes;
+  std::array<char, 64 * 1024> buffer;
+};
+
+// The counters that one direction draws on before its bytes flow.
+class Meter {
+ public:
+  void draw_on(acl::Allowance& allowance) noexcept { allowances_[count_++] = &allowance; }
+  // How many of `want` bytes may flow now; 0: a budget is spent.
+  [[nodiscard]] std::size_t take(std::size_t want) noexcept;
+  void give_back(std::size_t unused) noexcept;
+
+ private:
+  std::array<acl::Allowance*, 2> allowances_{};  // the agent's, and a grant's
+  std::size_t count_ = 0;
+};
+
+class Relay : private Watcher {
+ public:
+  enum class End : std::uint8_t { finished, failed, budget_spent };
+
+  Relay(RelayResources& resources, SocketPtr client, SocketPtr origin);
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  [[nodiscard]] std::uint64_t bytes_up() const noexcept { return up_.bytes; }
+  [[nodiscard]] std::uint64_t bytes_down() const noexcept { return down_.bytes; }
+  [[nodiscard]] SteadyTime last_byte() const noexcept { return last_byte_; }
+
+ protected:
+  ~Relay();
+  // `first` was read from the client before, and is counted and paid for here. The relay may have
+  // ended when this returns.
+  void begin(std::string_view first);
+  void count_before(std::uint64_t up, std::uint64_t down) noexcept;
+  // Both sides see a reset, so that a cut stream does not look like a finished one.
+  void reset_both() noexcept;
+  [[nodiscard]] Meter& meter_up() noexcept { return up_.meter; }
+  [[nodiscard]] Meter& meter_down() noexcept { return down_.meter; }
+  [[nodiscard]] Socket& client() noexcept { return *client_; }
+
+ private:
+  struct Direction {
+    Meter meter;
+    std::uint64_t bytes = 0;
+    std::unique_ptr<std::string> unsent;  // copied out of the shared buffer
+    std::unique_ptr<Pipe> pipe;
+    bool is_bulk = false;  // the last read was large: splice
+    bool is_over_budget = false;
+    bool saw_end = false;
+    bool sent_end = false;
+  };
+  enum class Step : std::uint8_t { again, wait, failed, budget_spent };
+
+  // Called once, last. The relay may be destroyed in it.
+  virtual void on_end(End end) = 0;
+  void on_ready(Socket& socket) override;
+  [[nodiscard]] bool end_if_cut(Step step);
+  [[nodiscard]] Step pump(Direction& way, Socket& from, Socket& to);
+  [[nodiscard]] Step flush(Direction& way, Socket& to);
+  [[nodiscard]] Step copy(Direction& way, Socket& from, Socket& to, std::size_t& moved);
+  [[nodiscard]] Step splice(Direction& way, Socket& from, Socket& to, std::size_t& moved);
+
+  RelayResources& resources_;
+  SocketPtr client_, origin_;
+  Direction up_, down_;
+  SteadyTime last_byte_;
+};
+
+}  // namespace stile::net

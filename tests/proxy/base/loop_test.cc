@@ -1,0 +1,158 @@
+// Loop: coroutines wait for sockets, events and other threads, and are not lost or woken twice.
+#include "proxy/base/loop.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "proxy/base/event.h"
+#include "proxy/base/task.h"
+
+namespace stile {
+namespace {
+
+struct Pair {
+  UniqueFd a, b;
+  Pair() {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+    a.reset(ends[0]);
+    b.reset(ends[1]);
+  }
+};
+
+Detached read_all(Loop& loop, SocketPtr socket, std::string& out) {
+  char buffer[4];
+  for (;;) {
+    co_await socket->readable();
+    const auto got = socket->read(buffer, sizeof buffer);
+    if (got.would_block) continue;
+    if (got.bytes <= 0) break;
+    out.append(buffer, static_cast<std::size_t>(got.bytes));
+  }
+  loop.stop();
+}
+
+TEST(LoopSocket, ReadsToTheEndThroughShortReadsAndHangUp) {
+  Loop loop;
+  Pair pair;
+  std::string out;
+  read_all(loop, loop.adopt(std::move(pair.a)), out);
+  std::thread peer{[&pair] {
+    for (const char* part : {"hello ", "wor", "ld"}) {
+      ASSERT_GT(::send(pair.b.get(), part, std::strlen(part), 0), 0);
+    }
+    pair.b.reset();
+  }};
+  loop.run([] {});
+  peer.join();
+  EXPECT_EQ(out, "hello world");
+}
+
+Detached wait_then_count(Event& event, int& count) {
+  co_await event;
+  ++count;
+}
+
+TEST(LoopEvent, WakesItsWaiterOnceHoweverOftenItFires) {
+  Loop loop;
+  Event event{loop};
+  int count = 0;
+  wait_then_count(event, count);
+  event.fire();
+  event.fire();
+  EXPECT_EQ(count, 0) << "the waiter must not run inside fire()";
+  loop.stop();
+  loop.run([] {});
+  EXPECT_EQ(count, 1);
+}
+
+Detached wait_readable(Socket& socket, int& count) {
+  co_await socket.readable();
+  ++count;
+}
+
+TEST(LoopSocket, InterruptedWaiterIsNotWokenAgainByTheSocket) {
+  Loop loop;
+  Pair pair;
+  SocketPtr socket = loop.adopt(std::move(pair.a));
+  int count = 0;
+  wait_readable(*socket, count);
+  socket->interrupt();
+  ASSERT_EQ(::send(pair.b.get(), "x", 1, 0), 1);
+  loop.stop();
+  loop.run([] {});
+  EXPECT_EQ(count, 1);
+}
+
+TEST(LoopPost, RunsWorkOfOtherThreadsOnItsOwn) {
+  Loop loop;
+  const auto here = std::this_thread::get_id();
+  std::thread::id ran_on;
+  std::thread other{[&] {
+    loop.post([&] { ran_on = std::this_thread::get_id(); });
+    loop.stop();
+  }};
+  loop.run([] {});
+  other.join();
+  EXPECT_EQ(ran_on, here);
+}
+
+struct Closer final : Watcher {
+  SocketPtr* victim = nullptr;
+  int calls = 0;
+  void on_ready(Socket&) override {
+    ++calls;
+    victim->reset();
+  }
+};
+
+TEST(LoopSocket, ClosedByAnotherInTheSameTurnIsNotReported) {
+  Loop loop;
+  Pair first, second;
+  SocketPtr a = loop.adopt(std::move(first.a)), b = loop.adopt(std::move(second.a));
+  Closer close_b, close_a;
+  close_b.victim = &b;
+  close_a.victim = &a;
+  a->watch(&close_b);
+  b->watch(&close_a);
+  loop.stop();
+  loop.run([] {});
+  EXPECT_EQ(close_a.calls + close_b.calls, 1);
+}
+
+Task<int> twice(int value) { co_return value * 2; }
+Detached add_up(int& sum) {
+  for (int i = 0; i < 1000; ++i) sum += co_await twice(i);
+}
+
+TEST(TaskAwait, ReturnsValuesThroughManyAwaits) {
+  int sum = 0;
+  add_up(sum);
+  EXPECT_EQ(sum, 999000);
+}
+
+Task<> fails() {
+  throw std::runtime_error{"no"};
+  co_return;
+}
+Detached catches(bool& caught) {
+  try {
+    co_await fails();
+  } catch (const std::runtime_error&) {
+    caught = true;
+  }
+}
+
+TEST(TaskAwait, PassesExceptionsToTheAwaiter) {
+  bool caught = false;
+  catches(caught);
+  EXPECT_TRUE(caught);
+}
+
+}  // namespace
+}  // namespace stile

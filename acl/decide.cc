@@ -142,7 +142,8 @@ bool Decider::check_syntax() {
   decision_.port = *port;
   if (kind_ == HostParse::Kind::name) {
     key_.emplace(decision_.host);
-    if (decision_.host.has_underscore() && !rule_names_underscore(agent(), *key_, moment())) {
+    if (decision_.host.has_underscore() &&
+        !rule_names_underscore(agent(), destination(), moment())) {
       return bad("the host has an underscore, and no rule that covers it names one");
     }
   }

@@ -23,12 +23,31 @@ RE2::Options options(std::int64_t max_bytes) {
   return options;
 }
 
+enum class Answer : std::uint8_t { no, yes, failed };
+
 re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
 
 struct RegexSet::Impl {
   explicit Impl(std::int64_t max_bytes) : set{options(max_bytes), RE2::ANCHOR_BOTH} {}
+
+  // Which regexes match, in the order of the rules.
+  Answer ask(std::string_view name, std::vector<int>& numbers) const {
+    // First without asking which: most names match nothing, and that answer needs no allocation.
+    const Answer first = run(name, nullptr);
+    if (first != Answer::yes) return first;
+    if (run(name, &numbers) != Answer::yes) return Answer::failed;
+    std::sort(numbers.begin(), numbers.end());
+    return Answer::yes;
+  }
+
+  Answer run(std::string_view name, std::vector<int>* numbers) const {
+    RE2::Set::ErrorInfo info{RE2::Set::kNoError};
+    if (set.Match(piece(name), numbers, &info)) return Answer::yes;
+    return info.kind == RE2::Set::kNoError ? Answer::no : Answer::failed;
+  }
+
   RE2::Set set;
   std::vector<RuleRef> rules;  // by the number that RE2 gave each
   std::vector<std::shared_ptr<const RuleSet>> owners;
@@ -76,22 +95,18 @@ Result<std::shared_ptr<const RegexSet>> RegexSet::compile(
   return std::shared_ptr<const RegexSet>{std::move(result)};
 }
 
+std::shared_ptr<const RegexSet> RegexSet::that_cannot_run() {
+  return std::shared_ptr<const RegexSet>{new RegexSet};
+}
+
 RegexSet::Match RegexSet::match(std::string_view name) const {
   Match match;
-  RE2::Set::ErrorInfo info{RE2::Set::kNoError};
-  // First without asking which: most names match nothing, and that answer needs no allocation.
-  bool matches = impl_->set.Match(piece(name), nullptr, &info);
-  if (matches) {
-    std::vector<int> numbers;
-    info.kind = RE2::Set::kNoError;
-    matches = impl_->set.Match(piece(name), &numbers, &info);
-    std::sort(numbers.begin(), numbers.end());
-    for (const int number : numbers) {
-      match.rules.push_back(impl_->rules[static_cast<std::size_t>(number)]);
-    }
-    match.failed = !matches;  // two runs that disagree: believe neither
+  std::vector<int> numbers;
+  const Answer answer = impl_ ? impl_->ask(name, numbers) : Answer::failed;
+  for (const int number : numbers) {
+    match.rules.push_back(impl_->rules[static_cast<std::size_t>(number)]);
   }
-  match.failed = match.failed || (!matches && info.kind != RE2::Set::kNoError);
+  match.failed = answer == Answer::failed;
   if (match.failed) failure_count.fetch_add(1, std::memory_order_relaxed);
   return match;
 }

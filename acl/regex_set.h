@@ -24,6 +24,9 @@ class RegexSet {
       const std::vector<std::shared_ptr<const RuleSet>>& sets,
       std::int64_t max_bytes = default_max_bytes);
 
+  // One that never runs: what a decision makes of that is tested with it.
+  static std::shared_ptr<const RegexSet> that_cannot_run();
+
   // The sets that have regexes, in order: lists for which this is equal can share one RegexSet.
   using Key = std::vector<const RuleSet*>;
   [[nodiscard]] static Key key(const std::vector<std::shared_ptr<const RuleSet>>& sets);
@@ -45,8 +48,8 @@ class RegexSet {
 
  private:
   RegexSet();
-  struct Impl;  // keeps re2's headers out of everything that decides
-  std::unique_ptr<Impl> impl_;
+  struct Impl;                  // keeps re2's headers out of everything that decides
+  std::unique_ptr<Impl> impl_;  // null: it cannot run
 };
 
 }  // namespace stile::acl

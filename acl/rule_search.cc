@@ -1,6 +1,7 @@
 // Looking through allow lists, grants and deny lists.
 #include "acl/rule_search.h"
 
+#include <algorithm>
 #include <span>
 
 namespace stile::acl {
@@ -13,6 +14,11 @@ using Sets = std::span<const std::shared_ptr<const RuleSet>>;
 bool carries(const Rule& rule, const Destination& destination) noexcept {
   if (rule.reach == Reach::bare || rule.port != destination.port) return false;
   return (rule.reach == Reach::http) == (destination.scheme == Scheme::http);
+}
+
+// Whether a deny rule for the name refuses this port on this way.
+bool denies(const Rule& rule, const Destination& destination) noexcept {
+  return rule.reach == Reach::bare || carries(rule, destination);
 }
 
 // A count of requests ends new openings only: the one that was counted stays alive on it.
@@ -50,15 +56,17 @@ bool has_underscore(RuleRef ref) noexcept {
   return ref.set->name(ref.rule()).find('_') != std::string_view::npos;
 }
 
-bool list_names_underscore(Sets sets, const RegexSet* regexes, const HostKey& key) {
+// `counts` picks the rules that may name it.
+template <class Counts>
+bool list_names_underscore(Sets sets, const RegexSet* regexes, const HostKey& key,
+                           Counts&& counts) {
+  const auto names_one = [&](RuleRef ref) { return has_underscore(ref) && counts(ref.rule()); };
   for (const auto& set : sets) {
-    if (set->visit(key, has_underscore)) return true;
+    if (set->visit(key, names_one)) return true;
   }
   if (regexes == nullptr) return false;
-  for (const RuleRef ref : regexes->match(key.name()).rules) {
-    if (has_underscore(ref)) return true;
-  }
-  return false;
+  const RegexSet::Match match = regexes->match(key.name());
+  return std::any_of(match.rules.begin(), match.rules.end(), names_one);
 }
 
 Sets sets_of(const Grant& grant) noexcept { return {&grant.rules, grant.rules ? 1u : 0u}; }
@@ -81,8 +89,7 @@ DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination) {
   RuleRef denying;
   for (const auto& set : agent.deny.sets) {
     const bool found = set->visit(destination.key, [&](RuleRef ref) {
-      const Rule& rule = ref.rule();
-      if (rule.reach != Reach::bare && !carries(rule, destination)) return false;
+      if (!denies(ref.rule(), destination)) return false;
       denying = ref;
       return true;
     });
@@ -95,16 +102,17 @@ DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination) {
   return {true, match.rules.front()};
 }
 
-bool rule_names_underscore(const AgentPolicy& agent, const HostKey& key, const Moment& moment) {
-  if (list_names_underscore(agent.allow.sets, agent.allow.regexes.get(), key)) return true;
-  if (list_names_underscore(agent.deny.sets, agent.deny.regexes.get(), key)) return true;
-  for (const Grant& grant : agent.grants) {
-    if (is_alive(grant, moment) &&
-        list_names_underscore(sets_of(grant), grant.regexes.get(), key)) {
-      return true;
-    }
-  }
-  return false;
+bool rule_names_underscore(const AgentPolicy& agent, const Destination& destination,
+                           const Moment& moment) {
+  const HostKey& key = destination.key;
+  const auto any = [](const Rule&) { return true; };
+  const auto denying = [&](const Rule& rule) { return denies(rule, destination); };
+  if (list_names_underscore(agent.allow.sets, agent.allow.regexes.get(), key, any)) return true;
+  if (list_names_underscore(agent.deny.sets, agent.deny.regexes.get(), key, denying)) return true;
+  return std::any_of(agent.grants.begin(), agent.grants.end(), [&](const Grant& grant) {
+    return is_alive(grant, moment) &&
+           list_names_underscore(sets_of(grant), grant.regexes.get(), key, any);
+  });
 }
 
 }  // namespace stile::acl

@@ -38,8 +38,8 @@ struct DenyMatch {
 [[nodiscard]] DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination);
 
 // Whether a rule that covers the name has an underscore in its own text: only then was a name that
-// is not LDH meant.
-[[nodiscard]] bool rule_names_underscore(const AgentPolicy& agent, const HostKey& key,
+// is not LDH meant. A deny rule counts only where it denies, or it would open the name elsewhere.
+[[nodiscard]] bool rule_names_underscore(const AgentPolicy& agent, const Destination& destination,
                                          const Moment& moment);
 
 }  // namespace stile::acl

@@ -86,6 +86,8 @@ void RuleSet::Builder::append(Pattern::Kind kind, Pattern::Reach reach, std::uin
 }
 
 std::shared_ptr<const RuleSet> RuleSet::Builder::build() && {
+  set_->rules_.shrink_to_fit();
+  set_->names_.shrink_to_fit();
   set_->index_rules();
   return std::move(set_);
 }

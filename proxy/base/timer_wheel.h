@@ -21,7 +21,7 @@ class Deadline : public boost::intrusive::list_base_hook<
   [[nodiscard]] bool is_armed() const noexcept { return is_linked(); }
 
  protected:
-  ~Deadline() = default;
+  virtual ~Deadline() = default;
 
  private:
   friend class TimerWheel;

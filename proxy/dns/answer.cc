@@ -1,0 +1,193 @@
+// DNS answers: the question must be ours, then its name is followed to where the addresses are.
+#include "proxy/dns/answer.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "proxy/dns/wire.h"
+
+namespace stile::dns {
+namespace {
+
+using Status = Answer::Status;
+
+constexpr std::uint16_t class_in = 1, type_cname = 5, type_soa = 6;
+constexpr std::size_t max_records = 256;   // each is looked at once per CNAME
+constexpr std::size_t max_addresses = 64;  // more than anybody dials
+
+struct Header {
+  std::uint16_t flags = 0;
+  std::uint16_t questions = 0, answers = 0, authorities = 0;
+
+  [[nodiscard]] bool is_plain_answer() const noexcept {
+    // An answer, to a query (opcode 0), not truncated. A truncated one never gets here in earnest:
+    // the resolver asks again over TCP before.
+    constexpr std::uint16_t qr = 0x8000, opcode = 0x7800, tc = 0x0200;
+    return (flags & (qr | opcode | tc)) == qr && questions == 1;
+  }
+  [[nodiscard]] int rcode() const noexcept { return flags & 0x000f; }
+};
+
+std::optional<Header> read_header(Packet packet) noexcept {
+  if (packet.size() < header_bytes) return std::nullopt;
+  std::size_t at = 2;  // the id is compared where it was chosen
+  Header header;
+  header.flags = read_u16(packet, at).value_or(0);
+  header.questions = read_u16(packet, at).value_or(0);
+  header.answers = read_u16(packet, at).value_or(0);
+  header.authorities = read_u16(packet, at).value_or(0);
+  return header;
+}
+
+// For names that are equal but for case: is the case the same, too? On the wire each dot's place is
+// taken by the length of the next label.
+bool is_echo(Packet wire_name, std::string_view text) noexcept {
+  wire_name = wire_name.subspan(1);  // the length of the first label
+  const std::size_t count = std::min(text.size(), wire_name.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (text[i] != '.' && wire_name[i] != static_cast<std::uint8_t>(text[i])) return false;
+  }
+  return true;
+}
+
+// ok, case_mismatch or malformed; moves `at` behind the question.
+Status check_question(Packet packet, std::size_t& at, std::string_view name, Rtype type) noexcept {
+  const auto asked = Name::from_text(name);
+  const std::size_t begin = at;
+  const auto echoed = Name::read(packet, at);
+  if (!asked || !echoed || *asked != *echoed) return Status::malformed;
+  const Packet raw = packet.subspan(begin, at - begin);
+  const auto echoed_type = read_u16(packet, at), echoed_class = read_u16(packet, at);
+  if (echoed_type != static_cast<std::uint16_t>(type) || echoed_class != class_in) {
+    return Status::malformed;
+  }
+  return is_echo(raw, name) ? Status::ok : Status::case_mismatch;
+}
+
+// The answer section, of which only class IN is kept. nullopt: malformed.
+std::optional<std::vector<Record>> read_records(Packet packet, std::size_t& at, std::size_t count) {
+  if (count > max_records) return std::nullopt;
+  std::vector<Record> records;
+  records.reserve(std::min(count, packet.size() / 11));  // a record has at least 11 bytes
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto record = read_record(packet, at);
+    if (!record) return std::nullopt;
+    if (record->rclass == class_in) records.push_back(*record);
+  }
+  return records;
+}
+
+bool is_owned_by(Packet packet, const Record& record, const Name& name) noexcept {
+  std::size_t at = record.owner_at;
+  return Name::read(packet, at) == name;
+}
+
+// Where the CNAMEs lead from `name`, with the smallest TTL on the way. nullopt: two CNAMEs for one
+// name, too many, or (which is the same) a circle.
+struct ChainEnd {
+  Name name;
+  std::uint32_t ttl_seconds;
+};
+std::optional<ChainEnd> follow_cnames(Packet packet, const std::vector<Record>& records,
+                                      Name name) {
+  std::uint32_t ttl = UINT32_MAX;
+  for (int hops = 0; hops <= max_cnames; ++hops) {
+    const Record* link = nullptr;
+    for (const Record& record : records) {
+      if (record.type != type_cname || !is_owned_by(packet, record, name)) continue;
+      if (link != nullptr) return std::nullopt;
+      link = &record;
+    }
+    if (link == nullptr) return ChainEnd{name, ttl};
+    std::size_t at = link->data_at;
+    const auto target = Name::read(packet, at);
+    if (!target || at != link->data_at + link->data_bytes) return std::nullopt;
+    ttl = std::min(ttl, link->ttl_seconds);
+    name = *target;
+  }
+  return std::nullopt;
+}
+
+acl::Address address_in(Packet packet, const Record& record) noexcept {
+  std::size_t at = record.data_at;
+  if (record.type == static_cast<std::uint16_t>(Rtype::a)) {
+    return acl::Address::v4(read_u32(packet, at).value_or(0));
+  }
+  std::array<std::uint8_t, 16> bytes{};
+  std::copy_n(packet.begin() + static_cast<std::ptrdiff_t>(at), bytes.size(), bytes.begin());
+  return acl::Address::v6(bytes);
+}
+
+// RFC 2308 5: how long "there is none" may be believed. 0: not at all.
+std::uint32_t negative_ttl(Packet packet, std::size_t at, std::size_t count,
+                           const Name& name) noexcept {
+  for (std::size_t i = 0; i < std::min(count, max_records); ++i) {
+    const auto record = read_record(packet, at);
+    if (!record) return 0;
+    if (record->type != type_soa || record->rclass != class_in) continue;
+    std::size_t owner_at = record->owner_at;
+    const auto zone = Name::read(packet, owner_at);
+    if (!zone || !name.is_within(*zone)) continue;
+    constexpr std::size_t numbers_bytes = 20, minimum_bytes = 4;  // at the end of the data
+    if (record->data_bytes < numbers_bytes) return 0;
+    std::size_t minimum_at = record->data_at + record->data_bytes - minimum_bytes;
+    const std::uint32_t minimum = read_u32(packet, minimum_at).value_or(0);
+    return std::min(record->ttl_seconds, minimum);
+  }
+  return 0;
+}
+
+// Adds the addresses that the chain's end owns. False: one has not an address's length.
+bool collect_addresses(Packet packet, const std::vector<Record>& records, const ChainEnd& end,
+                       Rtype type, Answer& answer) {
+  const std::size_t address_bytes = type == Rtype::a ? 4 : 16;
+  answer.ttl_seconds = end.ttl_seconds;
+  for (const Record& record : records) {
+    if (record.type != static_cast<std::uint16_t>(type)) continue;
+    if (!is_owned_by(packet, record, end.name)) continue;
+    if (record.data_bytes != address_bytes) return false;
+    if (answer.addresses.size() == max_addresses) break;
+    answer.addresses.push_back(address_in(packet, record));
+    answer.ttl_seconds = std::min(answer.ttl_seconds, record.ttl_seconds);
+  }
+  return true;
+}
+
+}  // namespace
+
+Answer read_answer(std::span<const std::uint8_t> packet, std::string_view name, Rtype type) {
+  constexpr int no_error = 0, name_error = 3;
+  Answer answer;
+  const auto header = read_header(packet);
+  if (!header || !header->is_plain_answer()) return answer;
+  std::size_t at = header_bytes;
+  const Status question = check_question(packet, at, name, type);
+  if (question != Status::ok) {
+    answer.status = question;
+    return answer;
+  }
+  if (header->rcode() != no_error && header->rcode() != name_error) {
+    answer.status = Status::failed;
+    return answer;
+  }
+
+  const auto records = read_records(packet, at, header->answers);
+  const auto asked = Name::from_text(name);
+  if (!records || !asked) return answer;
+  const auto end = follow_cnames(packet, *records, *asked);
+  if (!end) return answer;
+  if (header->rcode() == no_error) {
+    if (!collect_addresses(packet, *records, *end, type, answer)) return Answer{};
+    answer.status = answer.addresses.empty() ? Status::no_data : Status::ok;
+  } else {
+    answer.status = Status::no_name;
+  }
+  if (answer.status != Status::ok) {
+    answer.ttl_seconds =
+        std::min(end->ttl_seconds, negative_ttl(packet, at, header->authorities, end->name));
+  }
+  return answer;
+}
+
+}  // namespace stile::dns

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "acl/address.h"
@@ -20,7 +21,19 @@ struct Place {
   std::string file;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  friend bool operator==(const Place&, const Place&) = default;
 };
+
+// Where a key stands that was set. The names are those of the schema, which live forever.
+struct KeyPlace {
+  std::string_view section, name;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  friend bool operator==(const KeyPlace&, const KeyPlace&) = default;
+};
+// Line 0: the key was not set.
+[[nodiscard]] Place place_of(const std::string& file, const std::vector<KeyPlace>& keys,
+                             std::string_view section, std::string_view name);
 
 struct Endpoint {  // "127.0.0.1:3128", "[::1]:3128" or "unix:/run/x.sock"
   acl::Address address;
@@ -45,11 +58,15 @@ struct ServerSettings {
 struct PlacedPattern {
   acl::Pattern pattern;
   std::uint32_t line = 0;
+  friend bool operator==(const PlacedPattern& a, const PlacedPattern& b) {
+    return a.line == b.line && a.pattern.text() == b.pattern.text();
+  }
 };
 
 struct PrivateException {
   acl::Prefix prefix;
   std::vector<PlacedPattern> hosts;  // empty: every host
+  friend bool operator==(const PrivateException&, const PrivateException&) = default;
 };
 
 // [egress]; in an agent's entry each key that is set replaces this, lists whole.
@@ -131,6 +148,8 @@ struct AgentSettings {
   std::optional<std::vector<std::string>> strip_request_headers;
   std::optional<std::string> contact;
   std::optional<std::uint32_t> connections_per_agent, requests_per_second;
+  std::vector<KeyPlace> keys;  // in place.file
+  friend bool operator==(const AgentSettings&, const AgentSettings&) = default;
 };
 
 struct Settings {
@@ -142,6 +161,8 @@ struct Settings {
   AgentDirectorySettings agents;
   NetnsSettings netns;
   std::vector<AgentSettings> agent;
+  std::string file;  // that this was read from; empty: the embedded default
+  std::vector<KeyPlace> keys;
 };
 
 }  // namespace stile::config

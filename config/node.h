@@ -1,0 +1,51 @@
+// Node: a parsed document, TOML or JSON, with the place of every value. What the readers of
+// settings see instead of a parser's own types.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "acl/policy.h"
+
+namespace stile::config {
+
+struct Position {
+  std::uint32_t line = 0;  // from 1
+  std::uint32_t column = 0;
+};
+
+struct Timestamp {
+  acl::UnixMicros micros = 0;
+};
+
+// A value that no setting takes (null, a date without a time zone …), by its name for messages.
+struct Unusable {
+  std::string_view name;
+};
+
+struct Member;
+
+struct Node {
+  using Array = std::vector<Node>;
+  using Table = std::vector<Member>;  // in the order of the text; every key once
+  std::variant<Unusable, bool, std::int64_t, double, std::string, Timestamp, Array, Table> value;
+  Position position;
+
+  template <class T>
+  [[nodiscard]] const T* as() const noexcept {
+    return std::get_if<T>(&value);
+  }
+  // "a string", "an integer" …, for "expected …, found a string".
+  [[nodiscard]] std::string_view type_name() const noexcept;
+};
+
+struct Member {
+  std::string key;
+  Position position;  // of the key
+  Node value;
+};
+
+}  // namespace stile::config

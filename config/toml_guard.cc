@@ -1,0 +1,63 @@
+// A look at TOML text before the parser sees it: only strings and comments have to be told from
+// the rest, since dots outside of them stand in keys, headers, numbers and times.
+#include "config/toml_guard.h"
+
+namespace stile::config {
+namespace {
+
+constexpr unsigned max_dots = 16;
+
+// The index behind the string that begins at `start`. An unterminated one ends where the parser
+// will complain about it.
+std::size_t skip_string(std::string_view text, std::size_t start) {
+  const char quote = text[start];
+  const bool has_escapes = quote == '"';
+  const bool is_multi_line =
+      text.substr(start, 3) == std::string_view{quote == '"' ? "\"\"\"" : "'''"};
+  std::size_t i = start + (is_multi_line ? 3 : 1);
+  for (; i < text.size(); ++i) {
+    if (has_escapes && text[i] == '\\') {
+      ++i;
+    } else if (is_multi_line && text.substr(i, 3) == text.substr(start, 3)) {
+      i += 3;
+      while (i < text.size() && text[i] == quote) ++i;  // up to two quotes may end the content
+      return i;
+    } else if (!is_multi_line && text[i] == quote) {
+      return i + 1;
+    } else if (!is_multi_line && text[i] == '\n') {
+      return i;
+    }
+  }
+  return text.size();
+}
+
+}  // namespace
+
+std::optional<Position> find_deep_key(std::string_view text) {
+  unsigned dots = 0;
+  std::uint32_t line = 1;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      const std::size_t end = skip_string(text, i);
+      for (; i < end; ++i) line += text[i] == '\n' ? 1U : 0U;
+      continue;
+    }
+    if (c == '#') {
+      i = std::min(text.find('\n', i), text.size());
+      continue;
+    }
+    if (c == '\n') {
+      ++line;
+      dots = 0;
+    } else if (c == '=' || c == ',' || c == '{' || c == '[') {
+      dots = 0;
+    } else if (c == '.' && ++dots > max_dots) {
+      return Position{line, 1};
+    }
+    ++i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace stile::config

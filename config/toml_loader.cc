@@ -1,0 +1,98 @@
+// TOML text to Node, through toml++.
+#include "config/toml_loader.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+// Compiled in here rather than linked: so it has our sanitizers and fuzzing feedback, errors as
+// values, and a nesting limit that fits a config.
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
+#define TOML_MAX_NESTED_VALUES 16
+#include <toml++/toml.h>
+
+#include "config/time_text.h"
+#include "config/toml_guard.h"
+
+namespace stile::config {
+namespace {
+
+Position to_position(const toml::source_position& position) {
+  return {position.line, position.column};
+}
+
+Node convert(const toml::node& from);
+
+Node::Table convert_table(const toml::table& from) {
+  Node::Table out;
+  for (const auto& [key, value] : from) {
+    out.push_back({std::string{key.str()}, to_position(key.source().begin), convert(value)});
+  }
+  // toml++ sorts by name; people read from the top.
+  std::sort(out.begin(), out.end(), [](const Member& a, const Member& b) {
+    return std::pair{a.position.line, a.position.column} <
+           std::pair{b.position.line, b.position.column};
+  });
+  return out;
+}
+
+decltype(Node::value) convert_time(const toml::date_time& from) {
+  if (!from.offset) return Unusable{"a date and time without an offset (write …Z for UTC)"};
+  const auto micros =
+      to_micros({from.date.year, from.date.month, from.date.day, from.time.hour, from.time.minute,
+                 from.time.second, from.time.nanosecond / 1000, from.offset->minutes});
+  if (!micros) return Unusable{"a date outside the years 1970 to 9999"};
+  return Timestamp{*micros};
+}
+
+Node convert(const toml::node& from) {
+  Node out{{}, to_position(from.source().begin)};
+  if (const auto* text = from.as_string()) {
+    out.value = text->get();
+  } else if (const auto* integer = from.as_integer()) {
+    out.value = integer->get();
+  } else if (const auto* boolean = from.as_boolean()) {
+    out.value = boolean->get();
+  } else if (const auto* number = from.as_floating_point()) {
+    out.value = number->get();
+  } else if (const auto* time = from.as_date_time()) {
+    out.value = convert_time(time->get());
+  } else if (const auto* array = from.as_array()) {
+    Node::Array list;
+    for (const auto& element : *array) list.push_back(convert(element));
+    out.value = std::move(list);
+  } else if (const auto* table = from.as_table()) {
+    out.value = convert_table(*table);
+  } else {
+    out.value = Unusable{"a date or a time alone"};
+  }
+  return out;
+}
+
+Diagnostics one_error(const std::string& file, Position position, std::string problem) {
+  Diagnostics out;
+  out.error({file, position.line, position.column}, "", std::move(problem));
+  return out;
+}
+
+}  // namespace
+
+Checked<Node> parse_toml(std::string_view text, const std::string& file) {
+  if (text.size() > max_toml_bytes) return one_error(file, {}, "larger than 16 MiB");
+  if (const auto deep = find_deep_key(text)) {
+    return one_error(file, *deep, "a key with too many dots");
+  }
+  try {
+    const auto parsed = toml::parse(text);
+    if (!parsed) {
+      const auto& error = parsed.error();
+      return one_error(file, to_position(error.source().begin), printable(error.description()));
+    }
+    return Node{convert_table(parsed.table()), {1, 1}};
+  } catch (const std::exception& error) {  // no memory; toml++ reports all else as a value
+    return one_error(file, {}, std::string{"cannot be parsed: "} + error.what());
+  }
+}
+
+}  // namespace stile::config

@@ -1,0 +1,122 @@
+// Cards: the agents of the directories of agent cards.
+#include "config/cards.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include "config/card.h"
+#include "config/trust.h"
+
+namespace stile::config {
+namespace {
+
+constexpr std::size_t max_cards = 65'536;
+
+bool is_missing(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+// The names of the cards in a directory, sorted.
+Result<std::vector<std::string>> card_names(const std::string& directory, uid_t owner) {
+  const auto opened = open_trusted(directory, owner, FileKind::directory);
+  if (!opened) return opened.error();
+  const int copy = ::dup(opened->file.fd());  // closedir closes what it was given
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream{::fdopendir(copy), ::closedir};
+  if (!stream) {
+    if (copy >= 0) ::close(copy);
+    return Error{directory + " cannot be read: " + system_error_text()};
+  }
+  std::vector<std::string> names;
+  errno = 0;
+  while (const auto* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with('.') && name.ends_with(".json")) names.emplace_back(name);
+    if (names.size() > max_cards) return Error{directory + " has more than 65536 cards"};
+    errno = 0;
+  }
+  if (errno != 0) return Error{directory + " cannot be read: " + system_error_text()};
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+acl::UnixMicros last_change(const struct stat& status) {
+  return static_cast<acl::UnixMicros>(status.st_mtim.tv_sec) * 1'000'000 +
+         status.st_mtim.tv_nsec / 1'000;
+}
+
+// What the reading of all cards has in common.
+struct CardSource {
+  const Settings& settings;
+  uid_t owner;
+  Claims& claims;
+  ListFiles& lists;
+  Digest* digest;
+};
+
+void read_card(const std::string& directory, const std::string& name, const CardSource& from,
+               Cards& cards) {
+  const std::string path = directory + '/' + name;
+  RejectedCard rejected{path, {}, {}};
+  const auto refuse = [&](const std::string& message) {
+    rejected.problems.file_error(path, message);
+    cards.rejected.push_back(std::move(rejected));
+  };
+  const auto opened = open_trusted(path, from.owner);
+  if (!opened) return refuse(opened.error().message);
+  const auto text = opened->file.read_all(max_card_bytes);
+  if (!text) return refuse(text.error().message);
+  if (from.digest != nullptr) from.digest->add(path, *text);
+
+  auto agent = parse_card(*text, {path, last_change(opened->status), directory});
+  if (!agent) {
+    rejected.problems = agent.error();
+  } else {
+    check_agent(*agent, from.settings.netns, rejected.problems);
+    read_lists(*agent, from.lists, from.digest, rejected.problems);
+    // Last, so that a card that is refused for another reason takes nothing from a good one.
+    if (!rejected.problems.has_errors() && from.claims.claim(*agent, rejected.problems)) {
+      cards.accepted.push_back(std::move(*agent));
+      return;
+    }
+  }
+  rejected.id = card_id(*text);
+  cards.rejected.push_back(std::move(rejected));
+}
+
+}  // namespace
+
+Checked<Cards> read_cards(const Settings& settings, uid_t config_owner, Claims& claims,
+                          ListFiles& lists, Digest* digest) {
+  Cards cards;
+  Diagnostics problems;
+  for (const auto& directory : settings.agents.directories) {
+    if (is_missing(directory)) continue;
+    const auto names = card_names(directory, config_owner);
+    if (!names) {
+      problems.error(place_of(settings.file, settings.keys, "agents", "directories"),
+                     "agents.directories", names.error().message);
+      continue;
+    }
+    for (const auto& name : *names) {
+      read_card(directory, name, {settings, config_owner, claims, lists, digest}, cards);
+    }
+  }
+  if (problems.has_errors()) return problems;
+  return cards;
+}
+
+void read_lists(const AgentSettings& agent, ListFiles& lists, Digest* digest,
+                Diagnostics& problems) {
+  const auto place = [&](std::string_view key) {
+    return place_of(agent.place.file, agent.keys, "agent", key);
+  };
+  lists.get_all(agent.allow_files, place("allow_files"), "agent.allow_files", digest, problems);
+  lists.get_all(agent.deny_files, place("deny_files"), "agent.deny_files", digest, problems);
+}
+
+}  // namespace stile::config

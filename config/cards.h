@@ -1,0 +1,37 @@
+// Cards: the agents of the directories of agent cards.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/checks.h"
+#include "config/diagnostics.h"
+#include "config/digest.h"
+#include "config/list_files.h"
+#include "config/settings.h"
+
+namespace stile::config {
+
+struct RejectedCard {
+  std::string file;
+  std::string id;  // as far as it can be told
+  Diagnostics problems;
+};
+
+struct Cards {
+  std::vector<AgentSettings> accepted;
+  std::vector<RejectedCard> rejected;
+};
+
+// Reads the *.json files of the directories, in their order and then by name; hidden files (and so
+// Kubernetes' ..data) are left alone. A bad card, or one whose id, source or listener is taken,
+// refuses only its own agent. A directory that does not exist is fine; one that others can write or
+// that cannot be read is an error.
+[[nodiscard]] Checked<Cards> read_cards(const Settings& settings, uid_t config_owner,
+                                        Claims& claims, ListFiles& lists, Digest* digest = nullptr);
+
+// Reads the list files that an agent names.
+void read_lists(const AgentSettings& agent, ListFiles& lists, Digest* digest,
+                Diagnostics& problems);
+
+}  // namespace stile::config

@@ -1,0 +1,126 @@
+// check: reads a config with all that belongs to it and tells what is in it, or what is wrong.
+#include "config/check.h"
+
+#include <grp.h>
+#include <pwd.h>
+
+#include <chrono>
+#include <exception>
+
+#include "acl/quoted.h"
+#include "config/compile.h"
+#include "config/effective.h"
+#include "config/lint.h"
+#include "config/load.h"
+
+namespace stile::config {
+namespace {
+
+acl::UnixMicros now() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
+}
+
+std::string plural(std::size_t count, const std::string& word) {
+  return std::to_string(count) + ' ' + word + (count == 1 ? "" : "s");
+}
+
+// The daemon will not start without these; here they may be missing because the config is checked
+// on another host than the one it is for.
+void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
+  const auto warn = [&](const char* key, const std::string& what, const std::string& name) {
+    warnings.warning(place_of(settings.file, settings.keys, "server", key),
+                     std::string{"server."} + key,
+                     what + ' ' + acl::quoted(name) + " does not exist on this host");
+  };
+  const auto& server = settings.server;
+  if (!server.control_group.empty() && ::getgrnam(server.control_group.c_str()) == nullptr) {
+    warn("control_group", "group", server.control_group);
+  }
+  if (!server.read_only_group.empty() && ::getgrnam(server.read_only_group.c_str()) == nullptr) {
+    warn("read_only_group", "group", server.read_only_group);
+  }
+  if (!server.user.empty() && ::getpwnam(server.user.c_str()) == nullptr) {
+    warn("user", "user", server.user);
+  }
+}
+
+std::size_t count_rules(const Loaded& loaded) {
+  std::size_t count = loaded.settings.egress.deny.size();
+  for (const auto* agents : {&loaded.settings.agent, &loaded.cards.accepted}) {
+    for (const auto& agent : *agents) count += agent.allow.size() + agent.deny.size();
+  }
+  for (const auto& [path, rules] : loaded.lists.all()) {
+    if (rules) count += (*rules)->size();
+  }
+  return count;
+}
+
+void print_listeners(const Loaded& loaded, std::ostream& out) {
+  out << "  listeners ";
+  bool is_first = true;
+  const auto add = [&](const std::string& text) {
+    out << (is_first ? " " : ", ") << text;
+    is_first = false;
+  };
+  for (const auto& endpoint : loaded.settings.server.listen) add(endpoint.text());
+  for (const auto* agents : {&loaded.settings.agent, &loaded.cards.accepted}) {
+    for (const auto& agent : *agents) {
+      for (const auto& endpoint : agent.listen) add(endpoint.text() + " (" + agent.id + ')');
+    }
+  }
+  out << (is_first ? " none\n" : "\n");
+}
+
+void print_summary(const Loaded& loaded, std::size_t warnings, std::ostream& out) {
+  const auto& cards = loaded.cards;
+  const auto& file = loaded.settings.file;
+  out << (file.empty() ? "embedded default" : file) << " is fine\n"
+      << "  agents     " << loaded.settings.agent.size() + cards.accepted.size() << " ("
+      << plural(cards.accepted.size(), "card") << ", " << cards.rejected.size() << " refused)\n"
+      << "  rules      " << count_rules(loaded) << " ("
+      << plural(loaded.lists.all().size(), "list file") << ")\n";
+  print_listeners(loaded, out);
+  out << "  warnings   " << warnings << '\n' << "  digest     " << loaded.digest << '\n';
+}
+
+int run(const std::optional<std::string>& path, std::ostream& out, std::ostream& err,
+        bool effective) {
+  auto loaded = load_or_default(path);
+  if (!loaded) {
+    err << loaded.error().text();
+    return 1;
+  }
+  auto shared = share(*loaded);
+  const auto policies = compile_all(*loaded, shared);
+  if (!policies) {
+    err << policies.error().text();
+    return 1;
+  }
+  auto warnings = lint(*loaded, *policies, now());
+  warn_of_missing_names(loaded->settings, warnings);
+  err << warnings.text();
+  for (const auto& card : loaded->cards.rejected) {
+    for (const auto& item : card.problems.items()) err << "card refused: " << item.text() << '\n';
+  }
+  print_summary(*loaded, warnings.items().size(), out);
+  if (effective) {
+    out << '\n';
+    print_effective(*loaded, out);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int check(const std::optional<std::string>& path, std::ostream& out, std::ostream& err,
+          bool effective) {
+  try {
+    return run(path, out, err, effective);
+  } catch (const std::exception& error) {  // no memory
+    err << "cannot be checked: " << error.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace stile::config

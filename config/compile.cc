@@ -1,0 +1,161 @@
+// compile: settings to the policies that decide.
+#include "config/compile.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stile::config {
+namespace {
+
+std::shared_ptr<const acl::RuleSet> make_rules(const std::vector<PlacedPattern>& patterns,
+                                               const std::string& source) {
+  acl::RuleSet::Builder rules{source};
+  for (const auto& [pattern, line] : patterns) rules.add(pattern, line);
+  return std::move(rules).build();
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+acl::PrefixMap make_prefix_map(const std::vector<acl::Prefix>& global,
+                               const std::vector<acl::Prefix>& own) {
+  std::vector<std::pair<acl::Prefix, acl::PrefixMap::Value>> entries;
+  for (const auto& prefix : global) entries.emplace_back(prefix, 0);
+  for (const auto& prefix : own) entries.emplace_back(prefix, 0);
+  return acl::PrefixMap{std::move(entries)};
+}
+
+// The lists of one direction of one agent.
+RuleSets gather(const std::vector<PlacedPattern>& patterns, const std::vector<std::string>& files,
+                const AgentSettings& agent, const std::string& key, ListFiles& lists,
+                Diagnostics& problems) {
+  RuleSets sets;
+  if (!patterns.empty()) sets.push_back(make_rules(patterns, agent.place.file));
+  lists.get_all(files, place_of(agent.place.file, agent.keys, "agent", key), "agent." + key,
+                nullptr, problems);
+  for (const auto& file : files) {
+    if (const auto& rules = lists.get(file)) sets.push_back(*rules);
+  }
+  return sets;
+}
+
+acl::Rules with_regexes(RuleSets sets, const AgentSettings& agent, RegexCache& regexes,
+                        Diagnostics& problems) {
+  acl::Rules rules{std::move(sets), nullptr};
+  const auto compiled = regexes.get(rules.sets);
+  if (compiled) {
+    rules.regexes = *compiled;
+  } else {
+    problems.error(agent.place, "agent", compiled.error().message);
+  }
+  return rules;
+}
+
+void set_exceptions(const std::vector<PrivateException>& from, const std::string& file,
+                    acl::AgentPolicy& policy) {
+  for (const auto& [prefix, hosts] : from) {
+    policy.private_exceptions.push_back(
+        {prefix, hosts.empty() ? nullptr : make_rules(hosts, file)});
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const acl::RegexSet>> RegexCache::get(const RuleSets& sets) {
+  auto key = acl::RegexSet::key(sets);
+  if (key.empty()) return std::shared_ptr<const acl::RegexSet>{};
+  // A set that lives keeps its lists alive, so that the addresses in the key are still theirs.
+  if (const auto found = sets_.find(key); found != sets_.end()) {
+    if (auto alive = found->second.lock()) return alive;
+  }
+  std::erase_if(sets_, [](const auto& entry) { return entry.second.expired(); });
+  auto compiled = acl::RegexSet::compile(sets);
+  if (compiled) sets_[std::move(key)] = *compiled;
+  return compiled;
+}
+
+Shared share(const Loaded& loaded) {
+  const auto& egress = loaded.settings.egress;
+  Shared shared{loaded.settings.file, egress, loaded.settings.limits, loaded.lists, {}, {}};
+  if (!egress.deny.empty()) shared.deny.push_back(make_rules(egress.deny, loaded.settings.file));
+  for (const auto& file : egress.deny_files) {
+    if (const auto& rules = shared.lists.get(file)) shared.deny.push_back(*rules);
+  }
+  return shared;
+}
+
+acl::Mode effective_mode(acl::Mode global, std::optional<acl::Mode> own) noexcept {
+  return global == acl::Mode::offline ? global : own.value_or(global);
+}
+
+Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettings& agent,
+                                                               Shared& shared) {
+  const auto& egress = shared.egress;
+  const auto& limits = shared.limits;
+  Diagnostics problems;
+  auto policy = std::make_shared<acl::AgentPolicy>();
+  policy->id = agent.id;
+  policy->instance = agent.instance;
+  policy->sources = agent.source;
+  policy->expires = agent.expires;
+  policy->mode = effective_mode(egress.mode, agent.mode);
+  policy->ports = agent.ports.value_or(egress.ports);
+  policy->http_ports = agent.http_ports.value_or(egress.http_ports);
+  policy->allow_ip = agent.allow_ip;
+  policy->check_sni = agent.check_sni.value_or(egress.check_sni);
+  policy->allow_ech = agent.allow_ech.value_or(egress.allow_ech);
+  policy->contact = agent.contact.value_or(egress.contact);
+  for (const auto& name : agent.strip_request_headers.value_or(egress.strip_request_headers)) {
+    policy->strip_request_headers.push_back(lower_case(name));
+  }
+  policy->max_connections = agent.connections_per_agent.value_or(limits.connections_per_agent);
+  policy->requests_per_second = agent.requests_per_second.value_or(limits.requests_per_second);
+  policy->bytes_up = agent.bytes_up;
+  policy->bytes_down = agent.bytes_down;
+  policy->forbid_addresses = make_prefix_map(egress.forbid_addresses, agent.forbid_addresses);
+  if (agent.private_exceptions) {
+    set_exceptions(*agent.private_exceptions, agent.place.file, *policy);
+  } else {
+    set_exceptions(egress.private_exceptions, shared.file, *policy);
+  }
+  auto allow = gather(agent.allow, agent.allow_files, agent, "allow_files", shared.lists, problems);
+  auto deny = gather(agent.deny, agent.deny_files, agent, "deny_files", shared.lists, problems);
+  deny.insert(deny.end(), shared.deny.begin(), shared.deny.end());
+  policy->allow = with_regexes(std::move(allow), agent, shared.regexes, problems);
+  policy->deny = with_regexes(std::move(deny), agent, shared.regexes, problems);
+  if (problems.has_errors()) return problems;
+  return std::shared_ptr<const acl::AgentPolicy>{std::move(policy)};
+}
+
+Checked<std::vector<std::shared_ptr<const acl::AgentPolicy>>> compile_all(Loaded& loaded,
+                                                                          Shared& shared) {
+  std::vector<std::shared_ptr<const acl::AgentPolicy>> policies;
+  Diagnostics problems;
+  for (const auto& agent : loaded.settings.agent) {
+    auto policy = compile_agent(agent, shared);
+    if (policy) {
+      policies.push_back(std::move(*policy));
+    } else {
+      problems.append(policy.error());
+    }
+  }
+  if (problems.has_errors()) return problems;
+  std::vector<AgentSettings> good;
+  for (auto& card : loaded.cards.accepted) {
+    auto policy = compile_agent(card, shared);
+    if (policy) {
+      policies.push_back(std::move(*policy));
+      good.push_back(std::move(card));
+    } else {
+      loaded.cards.rejected.push_back({card.place.file, card.id, policy.error()});
+    }
+  }
+  loaded.cards.accepted = std::move(good);
+  return policies;
+}
+
+}  // namespace stile::config

@@ -1,0 +1,82 @@
+// lint: what is allowed in a config but probably not meant.
+#include "config/lint.h"
+
+#include <set>
+#include <string>
+
+#include "acl/quoted.h"
+#include "config/lint_rules.h"
+#include "config/time_text.h"
+
+namespace stile::config {
+namespace {
+
+void lint_identity(const AgentSettings& agent, acl::UnixMicros now, Diagnostics& warnings) {
+  const auto warn = [&](std::string_view key, std::string problem) {
+    const auto place = place_of(agent.place.file, agent.keys, "agent", key);
+    warnings.warning(place.line > 0 ? place : agent.place, "agent." + std::string{key},
+                     std::move(problem));
+  };
+  if (agent.source.empty() && agent.listen.empty()) {
+    warn("source", "nobody can be agent " + agent.id + ": it has no source and no listener");
+  }
+  for (const auto& source : agent.source) {
+    if (source.length == 0) warn("source", "everybody who is no other agent is " + agent.id);
+  }
+  if (agent.expires && *agent.expires <= now) {
+    warn("expires", "agent " + agent.id + " ended at " + time_text(*agent.expires));
+  }
+  for (const auto& address : agent.allow_ip) {
+    if (!acl::is_global_unicast(address)) {
+      warn("allow_ip", address.text() + " is not a global address (" +
+                           std::string{acl::special_range_name(address)} + ')');
+    }
+  }
+}
+
+void lint_allowed(const AgentSettings& agent, const acl::AgentPolicy& policy,
+                  Diagnostics& warnings) {
+  if (policy.allow.sets.empty() && policy.allow_ip.empty()) {
+    warnings.warning(agent.place, "agent.allow", "agent " + agent.id + " may reach nothing");
+  }
+  if (agent.allow.empty()) return;
+  const auto& own = policy.allow.sets.front();  // the patterns of its own entry, see compile_agent
+  for (std::uint32_t index = 0; index < own->size(); ++index) {
+    const acl::RuleRef ref{own.get(), index};
+    for (const auto& denied : policy.deny.sets) {
+      if (const auto cover = find_cover(ref, *denied, ListRole::deny)) {
+        warnings.warning({agent.place.file, ref.rule().line, 0}, "agent.allow",
+                         acl::quoted(ref.pattern()) + " is denied by " + cover.describe());
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Diagnostics lint(const Loaded& loaded,
+                 const std::vector<std::shared_ptr<const acl::AgentPolicy>>& policies,
+                 acl::UnixMicros now) {
+  Diagnostics warnings;
+  std::vector<const AgentSettings*> agents;
+  for (const auto& agent : loaded.settings.agent) agents.push_back(&agent);
+  for (const auto& agent : loaded.cards.accepted) agents.push_back(&agent);
+  std::set<const acl::RuleSet*> allowing;  // lists are shared: each one is looked at once
+  std::set<const acl::RuleSet*> seen;
+  for (std::size_t i = 0; i < agents.size() && i < policies.size(); ++i) {
+    lint_identity(*agents[i], now, warnings);
+    lint_allowed(*agents[i], *policies[i], warnings);
+    for (const auto& set : policies[i]->allow.sets) {
+      if (allowing.insert(set.get()).second) warn_of_wide_rules(*set, warnings);
+      if (seen.insert(set.get()).second) warn_of_dead_rules(*set, ListRole::allow, warnings);
+    }
+    for (const auto& set : policies[i]->deny.sets) {
+      if (seen.insert(set.get()).second) warn_of_dead_rules(*set, ListRole::deny, warnings);
+    }
+  }
+  warnings.sort();
+  return warnings;
+}
+
+}  // namespace stile::config

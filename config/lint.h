@@ -1,0 +1,19 @@
+// lint: what is allowed in a config but probably not meant. For people; the daemon does not need
+// it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "acl/policy.h"
+#include "config/diagnostics.h"
+#include "config/load.h"
+
+namespace stile::config {
+
+// `policies` are those of compile_all.
+[[nodiscard]] Diagnostics lint(const Loaded& loaded,
+                               const std::vector<std::shared_ptr<const acl::AgentPolicy>>& policies,
+                               acl::UnixMicros now);
+
+}  // namespace stile::config

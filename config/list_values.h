@@ -1,0 +1,144 @@
+// Lists of values: ports, patterns, prefixes and so on, read and printed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "config/values.h"
+
+namespace stile::config {
+
+// A list of one kind of element. All bad elements are named, and an element that stands there twice
+// is one of them: a list in which somebody lost track is not to be believed.
+template <class Element>
+struct List {
+  static constexpr std::string_view type = Element::list_type;
+  using Value = typename Element::Value;
+
+  static std::optional<std::vector<Value>> read(const Node& node, const Reader& reader) {
+    const auto* elements = node.as<Node::Array>();
+    if (elements == nullptr) return reader.wrong_type(node, "a list");
+    std::vector<Value> values;
+    std::unordered_set<std::string> seen;
+    bool is_good = true;
+    for (const auto& element : *elements) {
+      auto value = Element::read(element, reader);
+      if (!value) {
+        is_good = false;
+      } else if (auto text = Element::print(*value); !seen.insert(text).second) {
+        reader.error(element, text + " stands here twice");
+        is_good = false;
+      } else {
+        values.push_back(std::move(*value));
+      }
+    }
+    return is_good ? std::optional{std::move(values)} : std::nullopt;
+  }
+
+  static std::string print(const std::vector<Value>& values) {
+    std::string out = "[";
+    for (const auto& value : values) out += (out.size() > 1 ? ", " : "") + Element::print(value);
+    return out + ']';
+  }
+};
+
+struct PortElement {
+  static constexpr std::string_view list_type = "list of ports";
+  using Value = std::uint16_t;
+  static std::optional<Value> read(const Node& node, const Reader& reader) {
+    return Port::read(node, reader);
+  }
+  static std::string print(Value value) { return std::to_string(value); }
+};
+
+struct PatternElement {
+  static constexpr std::string_view list_type = "list of patterns";
+  using Value = PlacedPattern;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value);
+};
+
+struct PathElement {
+  static constexpr std::string_view list_type = "list of paths";
+  using Value = std::string;
+  static std::optional<Value> read(const Node& node, const Reader& reader) {
+    return Path::read(node, reader);
+  }
+  static std::string print(const Value& value) { return Text::print(value); }
+};
+
+struct PrefixElement {
+  static constexpr std::string_view list_type = "list of addresses and prefixes";
+  using Value = acl::Prefix;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return '"' + value.text() + '"'; }
+};
+
+struct SourceElement {  // a v4-mapped source is its v4 address
+  static constexpr std::string_view list_type = "list of addresses and prefixes";
+  using Value = acl::Prefix;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return PrefixElement::print(value); }
+};
+
+struct AddressElement {
+  static constexpr std::string_view list_type = "list of addresses";
+  using Value = acl::Address;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return '"' + value.text() + '"'; }
+};
+
+// The same as single values.
+struct SubnetValue {
+  static constexpr std::string_view type = "IPv4 prefix";
+  static std::optional<acl::Prefix> read(const Node& node, const Reader& reader);
+  static std::string print(const acl::Prefix& value) { return PrefixElement::print(value); }
+};
+struct AddressValue {
+  static constexpr std::string_view type = "address";
+  static std::optional<acl::Address> read(const Node& node, const Reader& reader) {
+    return AddressElement::read(node, reader);
+  }
+  static std::string print(const acl::Address& value) { return AddressElement::print(value); }
+};
+
+struct ExceptionElement {
+  static constexpr std::string_view list_type = "list of prefixes or {prefix, hosts}";
+  using Value = PrivateException;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value);
+};
+
+struct ListenElement {  // of [server]: TCP only
+  static constexpr std::string_view list_type = "list of address:port";
+  using Value = Endpoint;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return '"' + value.text() + '"'; }
+};
+
+struct AgentListenElement {  // loopback TCP or a unix socket
+  static constexpr std::string_view list_type = "list of loopback address:port or unix:/path";
+  using Value = Endpoint;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return ListenElement::print(value); }
+};
+
+struct DnsServerElement {
+  static constexpr std::string_view list_type = "list of address or address:port";
+  using Value = Endpoint;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return ListenElement::print(value); }
+};
+
+struct HeaderNameElement {
+  static constexpr std::string_view list_type = "list of header names";
+  using Value = std::string;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return Text::print(value); }
+};
+
+}  // namespace stile::config

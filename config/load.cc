@@ -1,0 +1,80 @@
+// load: everything that makes up a policy, read from disk and checked.
+#include "config/load.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "config/embedded.h"
+#include "config/settings_reader.h"
+#include "config/toml_loader.h"
+#include "config/trust.h"
+
+namespace stile::config {
+namespace {
+
+bool is_missing(const char* path) {
+  struct stat status {};
+  return ::lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+// From settings to all that they name. `problems` has what was wrong so far; everything is read
+// even if there is something, so that all errors come at once.
+Checked<Loaded> complete(Settings settings, uid_t owner, Digest digest, Diagnostics problems) {
+  ListFiles lists{owner};
+  Claims claims;
+  check_settings(settings, problems);
+  claims.claim_server(settings, problems);
+  lists.get_all(settings.egress.deny_files,
+                place_of(settings.file, settings.keys, "egress", "deny_files"), "egress.deny_files",
+                &digest, problems);
+  for (const auto& agent : settings.agent) {
+    claims.claim(agent, problems);
+    read_lists(agent, lists, &digest, problems);
+  }
+  auto cards = read_cards(settings, owner, claims, lists, &digest);
+  if (!cards) problems.append(cards.error());
+  if (problems.has_errors()) {
+    problems.sort();
+    return problems;
+  }
+  return Loaded{std::move(settings), std::move(*cards), std::move(lists), std::move(claims), owner,
+                digest.finish()};
+}
+
+}  // namespace
+
+Checked<Loaded> load(const std::string& path) {
+  Diagnostics problems;
+  const auto opened = open_trusted(path, std::nullopt);
+  if (!opened) {
+    problems.file_error(path, opened.error().message);
+    return problems;
+  }
+  const auto text = opened->file.read_all(max_toml_bytes);
+  if (!text) {
+    problems.file_error(path, text.error().message);
+    return problems;
+  }
+  Digest digest;
+  digest.add(path, *text);
+  const auto document = parse_toml(*text, path);
+  if (!document) return document.error();
+  auto settings = read_settings(
+      *document, {problems, path, std::filesystem::path{path}.parent_path().string(), {}});
+  return complete(std::move(settings), opened->status.st_uid, std::move(digest),
+                  std::move(problems));
+}
+
+Checked<Loaded> load_or_default(const std::optional<std::string>& path) {
+  if (path) return load(*path);
+  // Only a file that is certainly not there is passed over: one that cannot be seen may forbid
+  // more.
+  if (!is_missing(default_path)) return load(default_path);
+  return complete(embedded_default(), ::geteuid(), Digest{}, {});
+}
+
+}  // namespace stile::config

@@ -1,0 +1,257 @@
+// Schema: the one table of keys.
+#include "config/schema.h"
+
+#include <array>
+#include <optional>
+
+#include "config/list_values.h"
+#include "config/values.h"
+
+namespace stile::config {
+namespace {
+
+constexpr std::int64_t day_ms = 86'400'000;
+
+// `Values` is the kind of value; see values.h.
+template <auto Part, auto Field, class Values>
+constexpr Key<Settings> key(std::string_view section, std::string_view name,
+                            std::string_view help) {
+  return {section,
+          name,
+          Values::type,
+          help,
+          [](const Node& node, const Reader& reader, Settings& settings) {
+            if (auto value = Values::read(node, reader)) {
+              (settings.*Part).*Field = std::move(*value);
+            }
+          },
+          [](const Settings& settings) { return Values::print((settings.*Part).*Field); }};
+}
+
+template <class Values, class T>
+std::string print_if_set(const T& value) {
+  return Values::print(value);
+}
+template <class Values, class T>
+std::string print_if_set(const std::optional<T>& value) {
+  return value ? Values::print(*value) : "";
+}
+
+template <auto Field, class Values>
+constexpr Key<AgentSettings> agent_key(std::string_view name, std::string_view help) {
+  return {"agent",
+          name,
+          Values::type,
+          help,
+          [](const Node& node, const Reader& reader, AgentSettings& agent) {
+            if (auto value = Values::read(node, reader)) agent.*Field = std::move(*value);
+          },
+          [](const AgentSettings& agent) { return print_if_set<Values>(agent.*Field); }};
+}
+
+template <auto Field, class Values>
+constexpr Key<Settings> server(std::string_view name, std::string_view help) {
+  return key<&Settings::server, Field, Values>("server", name, help);
+}
+template <auto Field, class Values>
+constexpr Key<Settings> egress(std::string_view name, std::string_view help) {
+  return key<&Settings::egress, Field, Values>("egress", name, help);
+}
+template <auto Field, class Values>
+constexpr Key<Settings> dns(std::string_view name, std::string_view help) {
+  return key<&Settings::dns, Field, Values>("dns", name, help);
+}
+template <auto Field, class Values>
+constexpr Key<Settings> limits(std::string_view name, std::string_view help) {
+  return key<&Settings::limits, Field, Values>("limits", name, help);
+}
+template <auto Field, class Values>
+constexpr Key<Settings> audit(std::string_view name, std::string_view help) {
+  return key<&Settings::audit, Field, Values>("audit", name, help);
+}
+template <auto Field, class Values>
+constexpr Key<Settings> agents(std::string_view name, std::string_view help) {
+  return key<&Settings::agents, Field, Values>("agents", name, help);
+}
+template <auto Field, class Values>
+constexpr Key<Settings> netns(std::string_view name, std::string_view help) {
+  return key<&Settings::netns, Field, Values>("netns", name, help);
+}
+
+constexpr std::array all_sections{
+    Section{"server", "Where the daemon listens and what it runs as. Changes need a restart."},
+    Section{"egress",
+            "Defaults for all agents. The same key in an agent's entry replaces the value "
+            "here, lists as a whole; `deny`, `deny_files` and `forbid_addresses` are added "
+            "to every agent's own and cannot be undone there."},
+    Section{"dns", "How names are looked up."},
+    Section{"limits", "Bounds. Those per agent can stand in an agent's entry, too."},
+    Section{"audit", "The log of everything that was let through or refused."},
+    Section{"agents", "Where agent cards are read from."},
+    Section{"netns", "The network of the namespaces that `stile-netns` makes."},
+};
+
+using Server = ServerSettings;
+using Egress = EgressSettings;
+using Dns = DnsSettings;
+using Limits = LimitSettings;
+using Audit = AuditSettings;
+using Agents = AgentDirectorySettings;
+using Netns = NetnsSettings;
+using Agent = AgentSettings;
+using Milliseconds = Count<milliseconds, 1, day_ms>;
+
+constexpr std::array all_global_keys{
+    server<&Server::workers, Integer<0, 1024>>("workers", "Threads that serve; 0: one per core."),
+    server<&Server::listen, List<ListenElement>>(
+        "listen", "Where agents that are known by their source address connect to."),
+    server<&Server::metrics, OptionalEndpoint>(
+        "metrics", "Where /metrics, /healthz and /readyz are served; \"\" turns it off."),
+    server<&Server::control, Path>("control", "The control socket."),
+    server<&Server::control_group, Text>(
+        "control_group",
+        "Whose members may use it; \"\": the daemon's own group. A group that does "
+        "not exist is an error."),
+    server<&Server::read_only_group, Text>(
+        "read_only_group",
+        "Whose members may look but not change, through `read.sock` beside the "
+        "control socket; \"\": nobody."),
+    server<&Server::user, Text>(
+        "user",
+        "When started as root: become this user after binding; \"\": stay, without "
+        "capabilities."),
+    server<&Server::state_dir, Path>("state_dir", "Grants, modes, budgets and the audit's head."),
+
+    egress<&Egress::mode, ModeWord>(
+        "mode",
+        "`observe` logs what would have been refused and lets it through; `offline` refuses "
+        "everything, for every agent."),
+    egress<&Egress::ports, List<PortElement>>("ports", "Where tunnels (CONNECT) may go to."),
+    egress<&Egress::http_ports, List<PortElement>>("http_ports", "Where plain HTTP may go to."),
+    egress<&Egress::check_sni, SniWord>(
+        "sni", "`match`: a tunnel must open with a TLS hello for the name that was asked for."),
+    egress<&Egress::allow_ech, EchWord>("ech", "TLS hellos whose real name is encrypted."),
+    egress<&Egress::private_exceptions, List<ExceptionElement>>(
+        "private_exceptions",
+        "Addresses that may be dialled though they are not global: `\"10.100.1.0/24\"`, or "
+        "`{prefix = "
+        "\"10.100.1.0/24\", hosts = [\"db.example.com\"]}` for these hosts only. Loopback, "
+        "link-local "
+        "and the netns subnet only as exact addresses."),
+    egress<&Egress::strip_request_headers, List<HeaderNameElement>>(
+        "strip_request_headers", "Dropped from plain HTTP requests."),
+    egress<&Egress::deny, List<PatternElement>>("deny", "Names that no agent reaches."),
+    egress<&Egress::deny_files, List<PathElement>>("deny_files", "List files of such names."),
+    egress<&Egress::forbid_addresses, List<PrefixElement>>(
+        "forbid_addresses", "Addresses that are never dialled, whatever name leads there."),
+    egress<&Egress::contact, Text>("contact", "Whom to ask, shown in refusals."),
+
+    dns<&Dns::servers, List<DnsServerElement>>(
+        "servers", "Port 53 unless said; empty: those of /etc/resolv.conf."),
+    dns<&Dns::hosts_file, Path>("hosts_file", "Looked at first."),
+    dns<&Dns::timeout, Milliseconds>("timeout_ms", "For a whole look-up."),
+    dns<&Dns::max_ttl, Count<std::chrono::seconds, 0, 86'400>>(
+        "max_ttl_seconds", "Answers are forgotten after this time even if they could be kept."),
+    dns<&Dns::cache_entries, Integer<0, 16'777'216>>("cache_entries", "Names kept."),
+    dns<&Dns::in_flight_per_agent, Integer<1, 65'536>>("in_flight_per_agent",
+                                                       "Look-ups of one agent at a time."),
+
+    limits<&Limits::connections_per_agent, Integer<1, 1'000'000>>("connections_per_agent",
+                                                                  "Above: 429 and closed."),
+    limits<&Limits::requests_per_second, Integer<0, 1'000'000>>(
+        "requests_per_second", "Per agent; above, its sockets are read more slowly. 0: no limit."),
+    limits<&Limits::connections, Integer<1, 16'777'216>>("connections", "Of all agents together."),
+    limits<&Limits::header_bytes, Integer<1'024, 1'048'576>>("header_bytes",
+                                                             "Of a request or response head."),
+    limits<&Limits::header_timeout, Milliseconds>(
+        "header_timeout_ms", "From accept, or the end of the last answer, to the end of the head."),
+    limits<&Limits::client_hello_timeout, Milliseconds>("client_hello_timeout_ms",
+                                                        "From the answer to CONNECT to the hello."),
+    limits<&Limits::connect_timeout, Milliseconds>("connect_timeout_ms", "For dialling."),
+    limits<&Limits::idle_timeout, Count<milliseconds, 1, 30 * day_ms>>(
+        "idle_timeout_ms", "A tunnel in which nothing moves in either direction."),
+    limits<&Limits::drain_timeout, Milliseconds>("drain_timeout_ms",
+                                                 "How long SIGTERM waits for what is open."),
+
+    audit<&Audit::path, PathOrDash>("path", "`-`: standard output."),
+    audit<&Audit::format, AuditFormatWord>("format", "`squid`: lines as in squid's access.log."),
+    audit<&Audit::deny_on_failure, OnFailureWord>(
+        "on_failure", "`deny`: what cannot be logged is not let through."),
+    audit<&Audit::chain, Boolean>("chain", "Each line carries the hash of the one before."),
+    audit<&Audit::max_bytes, Size>("max_bytes", "Above: the file is rotated; 0: never."),
+    audit<&Audit::keep, Integer<0, 10'000>>("keep", "Rotated files that are kept."),
+
+    agents<&Agents::directories, List<PathElement>>(
+        "directories",
+        "Their *.json files are agent cards, read in this order; one that does not "
+        "exist is fine."),
+    agents<&Agents::watch, Boolean>("watch", "Follow changes in them without a reload."),
+
+    netns<&Netns::subnet, SubnetValue>("subnet", "Agents get their addresses from it."),
+    netns<&Netns::gateway, AddressValue>("gateway", "The proxy's address in it."),
+    netns<&Netns::port, Port>("port", "The proxy's port there."),
+};
+
+constexpr std::array all_agent_keys{
+    agent_key<&Agent::id, AgentId>("id", "1 to 64 of a-z, 0-9 and -; needed."),
+    agent_key<&Agent::source, List<SourceElement>>(
+        "source", "Who connects from here is this agent; the longest prefix wins."),
+    agent_key<&Agent::listen, List<AgentListenElement>>(
+        "listen", "Listeners of its own: who connects there is this agent."),
+    agent_key<&Agent::allow, List<PatternElement>>("allow", "Names it may reach; none: nothing."),
+    agent_key<&Agent::allow_files, List<PathElement>>("allow_files", "List files of such names."),
+    agent_key<&Agent::deny, List<PatternElement>>("deny",
+                                                  "Names it may not reach; wins over allow."),
+    agent_key<&Agent::deny_files, List<PathElement>>("deny_files", "List files of such names."),
+    agent_key<&Agent::allow_ip, List<AddressElement>>(
+        "allow_ip", "Addresses that it may name itself, without a look-up."),
+    agent_key<&Agent::forbid_addresses, List<PrefixElement>>(
+        "forbid_addresses", "Addresses that are never dialled for it."),
+    agent_key<&Agent::expires, Expiry>("expires", "From then on everything is refused."),
+    agent_key<&Agent::bytes_up, Budget>("bytes_up", "Budget of bytes to origins; \"\": none."),
+    agent_key<&Agent::bytes_down, Budget>("bytes_down",
+                                          "Budget of bytes from origins; \"\": none."),
+    agent_key<&Agent::mode, ModeWord>("mode", "As in [egress]; an `offline` there holds for all."),
+    agent_key<&Agent::ports, List<PortElement>>("ports", "As in [egress]."),
+    agent_key<&Agent::http_ports, List<PortElement>>("http_ports", "As in [egress]."),
+    agent_key<&Agent::check_sni, SniWord>("sni", "As in [egress]."),
+    agent_key<&Agent::allow_ech, EchWord>("ech", "As in [egress]."),
+    agent_key<&Agent::private_exceptions, List<ExceptionElement>>("private_exceptions",
+                                                                  "As in [egress]."),
+    agent_key<&Agent::strip_request_headers, List<HeaderNameElement>>("strip_request_headers",
+                                                                      "As in [egress]."),
+    agent_key<&Agent::contact, Text>("contact", "As in [egress]."),
+    agent_key<&Agent::connections_per_agent, Integer<1, 1'000'000>>("connections_per_agent",
+                                                                    "As in [limits]."),
+    agent_key<&Agent::requests_per_second, Integer<0, 1'000'000>>("requests_per_second",
+                                                                  "As in [limits]."),
+};
+
+constexpr std::array all_card_keys{
+    CardKey{"agent_id", "id", ""},
+    CardKey{"allowed_hosts", "allow", ""},
+    CardKey{"denied_hosts", "deny", ""},
+    CardKey{"ttl_seconds", "",
+            "How long the card holds, from `created`, else from the file's last change, for "
+            "`put-agent` from its receipt; 0: no limit. If there is `expires` too, the earlier "
+            "counts."},
+    CardKey{"created", "", "When `ttl_seconds` begins: a date and time like 2026-11-16T09:00:00Z."},
+    CardKey{
+        "instance", "",
+        "Which of several lives of this id; when it changes, connections, grants and budgets of "
+        "the one before end."},
+};
+
+constexpr std::array<std::string_view, 6> all_launcher_keys{
+    "workspace", "api_provider", "api_key_file", "proxy", "resource_limits", "environment",
+};
+
+}  // namespace
+
+std::span<const Section> sections() noexcept { return all_sections; }
+std::span<const Key<Settings>> global_keys() noexcept { return all_global_keys; }
+std::span<const Key<AgentSettings>> agent_keys() noexcept { return all_agent_keys; }
+std::span<const CardKey> card_keys() noexcept { return all_card_keys; }
+std::span<const std::string_view> launcher_keys() noexcept { return all_launcher_keys; }
+
+}  // namespace stile::config

@@ -1,0 +1,45 @@
+// Schema: the one table of keys. It drives reading, the hints for unknown keys, `check --effective`
+// and docs/configuration.md.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "config/reader.h"
+#include "config/settings.h"
+
+namespace stile::config {
+
+template <class Owner>
+struct Key {
+  std::string_view section;  // "server"; "agent" for the keys of [[agent]]
+  std::string_view name;
+  std::string_view type;  // for people
+  std::string_view help;
+  // Reads a value into its member; a bad one is reported and changes nothing.
+  void (*read)(const Node&, const Reader&, Owner&);
+  // The member as TOML; empty: not set. Of a default-made Owner this is the default.
+  std::string (*print)(const Owner&);
+};
+
+struct Section {
+  std::string_view name;
+  std::string_view help;
+};
+
+[[nodiscard]] std::span<const Section> sections() noexcept;
+[[nodiscard]] std::span<const Key<Settings>> global_keys() noexcept;  // grouped by section
+[[nodiscard]] std::span<const Key<AgentSettings>> agent_keys() noexcept;
+
+// Keys of cards beside those of [[agent]]: another spelling of one, or one that only cards have.
+struct CardKey {
+  std::string_view name;
+  std::string_view same_as;  // a key of [[agent]]; empty: none
+  std::string_view help;
+};
+[[nodiscard]] std::span<const CardKey> card_keys() noexcept;
+// Keys that only matter to a launcher of agents: accepted and ignored.
+[[nodiscard]] std::span<const std::string_view> launcher_keys() noexcept;
+
+}  // namespace stile::config

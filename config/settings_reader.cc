@@ -1,0 +1,152 @@
+// A parsed stile.toml to Settings.
+#include "config/settings_reader.h"
+
+#include <algorithm>
+
+#include "config/nearest.h"
+#include "config/schema.h"
+
+namespace stile::config {
+namespace {
+
+// "egress.ports"; a name that nobody knows may have any bytes in it.
+std::string full_key(std::string_view section, std::string_view name) {
+  return (section.empty() ? "" : std::string{section} + '.') + printable(name.substr(0, 64));
+}
+
+std::vector<std::string_view> names_in(std::string_view section) {
+  std::vector<std::string_view> names;
+  for (const auto& key : global_keys()) {
+    if (key.section == section) names.push_back(key.name);
+  }
+  return names;
+}
+
+// The section that does have a key of this name.
+std::string_view section_with(std::string_view name) {
+  for (const auto& key : global_keys()) {
+    if (key.name == name) return key.section;
+  }
+  return {};
+}
+
+// A key that stands in the wrong section, or only in cards.
+std::string misplaced_hint(std::string_view name, std::string_view section) {
+  if (const auto right = section_with(name); !right.empty() && right != section) {
+    return "it belongs in [" + std::string{right} + ']';
+  }
+  for (const auto& key : card_keys()) {
+    if (section != "agent" || key.name != name) continue;
+    if (!key.same_as.empty()) return "here it is called " + std::string{key.same_as};
+    return "only agent cards have it";
+  }
+  return {};
+}
+
+void complain(const Member& member, Reader reader, std::string_view section,
+              const std::vector<std::string_view>& known) {
+  const auto hint = misplaced_hint(member.key, section);
+  if (hint.empty()) {
+    unknown_key(member, reader, known);
+  } else {
+    reader.problems.error(reader.place(member.position), full_key(section, member.key),
+                          "unknown key", hint);
+  }
+}
+
+void read_section(std::string_view section, const Member& member, Reader reader,
+                  Settings& settings) {
+  const auto* table = member.value.as<Node::Table>();
+  reader.key = section;
+  if (table == nullptr) {
+    reader.wrong_type(member.value, "a table, [" + std::string{section} + ']');
+    return;
+  }
+  for (const auto& entry : *table) {
+    const auto keys = global_keys();
+    const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key<Settings>& key) {
+      return key.section == section && key.name == entry.key;
+    });
+    reader.key = full_key(section, entry.key);
+    if (found == keys.end()) {
+      complain(entry, reader, section, names_in(section));
+      continue;
+    }
+    settings.keys.push_back(
+        {found->section, found->name, entry.position.line, entry.position.column});
+    found->read(entry.value, reader, settings);
+  }
+}
+
+AgentSettings read_agent(const Node& node, const Node::Table& table, Reader reader) {
+  AgentSettings agent;
+  agent.place = reader.place(node.position);
+  std::vector<std::string_view> known;
+  for (const auto& key : agent_keys()) known.push_back(key.name);
+  for (const auto& entry : table) {
+    reader.key = full_key("agent", entry.key);
+    if (!read_agent_key(entry.key, entry, reader, agent)) complain(entry, reader, "agent", known);
+  }
+  const bool has_id = std::any_of(table.begin(), table.end(),
+                                  [](const Member& entry) { return entry.key == "id"; });
+  reader.key = "agent";
+  if (!has_id) reader.error(node, "id is missing");
+  return agent;
+}
+
+void read_agents(const Member& member, Reader reader, Settings& settings) {
+  reader.key = "agent";
+  const auto* entries = member.value.as<Node::Array>();
+  if (entries == nullptr) {
+    reader.error(member.value, "an agent is written as [[agent]], with two brackets");
+    return;
+  }
+  for (const auto& entry : *entries) {
+    if (const auto* table = entry.as<Node::Table>()) {
+      settings.agent.push_back(read_agent(entry, *table, reader));
+    } else {
+      reader.wrong_type(entry, "a table, [[agent]]");
+    }
+  }
+}
+
+}  // namespace
+
+void unknown_key(const Member& member, const Reader& reader,
+                 const std::vector<std::string_view>& known) {
+  const auto meant = nearest(member.key, known);
+  reader.problems.error(reader.place(member.position), reader.key, "unknown key",
+                        meant.empty() ? "" : "did you mean " + std::string{meant} + '?');
+}
+
+bool read_agent_key(std::string_view name, const Member& member, const Reader& reader,
+                    AgentSettings& agent) {
+  const auto keys = agent_keys();
+  const auto found = std::find_if(keys.begin(), keys.end(),
+                                  [&](const Key<AgentSettings>& key) { return key.name == name; });
+  if (found == keys.end()) return false;
+  agent.keys.push_back({found->section, found->name, member.position.line, member.position.column});
+  found->read(member.value, reader, agent);
+  return true;
+}
+
+Settings read_settings(const Node& document, const Reader& reader) {
+  Settings settings;
+  settings.file = reader.file;
+  std::vector<std::string_view> known{"agent"};
+  for (const auto& section : sections()) known.push_back(section.name);
+  for (const auto& member : std::get<Node::Table>(document.value)) {
+    if (member.key == "agent") {
+      read_agents(member, reader, settings);
+    } else if (std::find(known.begin(), known.end(), member.key) != known.end()) {
+      read_section(member.key, member, reader, settings);
+    } else {
+      Reader top = reader;
+      top.key = full_key("", member.key);
+      complain(member, top, "", known);
+    }
+  }
+  return settings;
+}
+
+}  // namespace stile::config

@@ -156,14 +156,17 @@ bool collect_addresses(Packet packet, const std::vector<Record>& records, const 
 
 }  // namespace
 
-Answer read_answer(std::span<const std::uint8_t> packet, std::string_view name, Rtype type) {
+Answer read_answer(std::span<const std::uint8_t> packet, std::string_view name, Rtype type,
+                   CaseRule letters) {
   constexpr int no_error = 0, name_error = 3;
   Answer answer;
   const auto header = read_header(packet);
   if (!header || !header->is_plain_answer()) return answer;
   std::size_t at = header_bytes;
   const Status question = check_question(packet, at, name, type);
-  if (question != Status::ok) {
+  const bool is_ours =
+      question == Status::ok || (question == Status::case_mismatch && letters == CaseRule::ignore);
+  if (!is_ours) {
     answer.status = question;
     return answer;
   }

@@ -29,10 +29,14 @@ struct Answer {
 
 inline constexpr int max_cnames = 16;
 
+// Over UDP the letters of the question must come back as they were sent; over TCP, where nobody can
+// forge blindly, a server that changes them is believed.
+enum class CaseRule : std::uint8_t { exact, ignore };
+
 // Only records of class IN whose owner is the question's name, or the end of a chain of at most
 // max_cnames CNAMEs that starts there, count; whatever else is in the packet is ignored. `name` is
 // the question as sent, with its random letter case.
 [[nodiscard]] Answer read_answer(std::span<const std::uint8_t> packet, std::string_view name,
-                                 Rtype type);
+                                 Rtype type, CaseRule letters = CaseRule::exact);
 
 }  // namespace stile::dns

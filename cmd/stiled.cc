@@ -1,0 +1,55 @@
+// stiled: the daemon. Reads flags, then calls one function.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "config/check.h"
+#include "proxy/base/log.h"
+#include "proxy/server/privileges.h"
+#include "proxy/server/server.h"
+#include "proxy/server/version.h"
+
+namespace {
+
+int serve(const std::optional<std::string>& path) {
+  using namespace stile;
+  server::prepare_process();
+  auto store = server::PolicyStore::open(path);
+  if (!store) {
+    std::cerr << store.error().text();
+    return 1;
+  }
+  server::Server daemon{std::move(*store)};
+  if (auto ready = daemon.prepare(); !ready) {
+    log::error(ready.error().message);
+    return 1;
+  }
+  daemon.run();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"stiled: lets agents out, by name, one by one"};
+  std::string path;
+  bool check = false;
+  auto* config = app.add_option("-c,--config", path,
+                                "config file (default: /etc/stile/stile.toml, else built in)");
+  app.add_flag("--check", check, "read everything, say what is wrong or a summary, and exit");
+  app.set_version_flag("--version", std::string{"stiled "} + stile::server::version);
+  app.footer("Signals: HUP reloads, USR1 reopens the audit log, TERM drains, TERM again ends.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : 2;
+  }
+  const auto named = config->count() > 0 ? std::optional{path} : std::nullopt;
+  try {
+    return check ? stile::config::check(named, std::cout, std::cerr) : serve(named);
+  } catch (const std::exception& problem) {
+    stile::log::error(problem.what());
+    return 1;
+  }
+}

@@ -1,0 +1,48 @@
+// Cache of answers: bounded in number and time, negative answers included.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "acl/address.h"
+
+namespace stile::dns {
+
+// What is known of a name. No address: the look-up failed, and `failure` says how.
+struct Resolved {
+  std::vector<acl::Address> addresses;
+  std::string_view failure;  // constant text for people
+};
+using ResolvedPtr = std::shared_ptr<const Resolved>;
+
+class Cache {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  explicit Cache(std::size_t max_entries) noexcept : max_entries_{max_entries} {}
+
+  [[nodiscard]] ResolvedPtr find(std::string_view name, Time now);
+  // Drops the least recently used entry when full, so that an agent that asks for a million names
+  // costs the others a new look-up at the most.
+  void put(std::string_view name, ResolvedPtr resolved, Time expires);
+  void clear() noexcept;
+  [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
+
+ private:
+  struct Entry {
+    std::string name;
+    ResolvedPtr resolved;
+    Time expires;
+  };
+  using Entries = std::list<Entry>;  // most recently used first
+  std::size_t max_entries_;
+  Entries entries_;
+  std::unordered_map<std::string_view, Entries::iterator> index_;  // views into the entries
+};
+
+}  // namespace stile::dns

@@ -1,0 +1,101 @@
+// Channel: c-ares on a Loop.
+#include "proxy/dns/channel.h"
+
+#include <ares.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+
+namespace stile::dns {
+
+Result<std::unique_ptr<Channel>> Channel::open(Loop& loop, const Options& options) {
+  std::unique_ptr<Channel> self{new Channel{loop}};
+  ares_options settings{};
+  // No search domains: they would ask for another name than the one that was judged.
+  settings.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES | ARES_FLAG_EDNS |
+                   (options.use_tcp ? ARES_FLAG_USEVC : 0);
+  settings.timeout = static_cast<int>(options.try_timeout.count());
+  settings.tries = 3;
+  settings.ednspsz = 1232;
+  settings.sock_state_cb = &Channel::on_socket_state;
+  settings.sock_state_cb_data = self.get();
+  char lookups[] = "b";
+  settings.lookups = lookups;
+  const int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_EDNSPSZ |
+                   ARES_OPT_SOCK_STATE_CB | ARES_OPT_LOOKUPS;
+  if (const int status = ares_init_options(&self->channel_, &settings, mask);
+      status != ARES_SUCCESS) {
+    return Error{std::string{"resolver: "} + ares_strerror(status)};
+  }
+  if (const int status = ares_set_servers_ports_csv(self->channel_, options.servers.c_str());
+      status != ARES_SUCCESS) {
+    return Error{"resolver: servers " + options.servers + ": " + ares_strerror(status)};
+  }
+  return self;
+}
+
+Channel::~Channel() {
+  if (channel_ != nullptr) ares_destroy(channel_);
+  for (SocketPtr& socket : sockets_) static_cast<void>(socket->release().release());
+}
+
+void Channel::query(const std::string& name, Rtype type, Callback done) {
+  const auto on_answer = [](void* argument, int, int, unsigned char* packet, int size) {
+    const std::unique_ptr<Callback> callback{static_cast<Callback*>(argument)};
+    (*callback)({packet, packet == nullptr ? 0 : static_cast<std::size_t>(size)});
+  };
+  ares_query(channel_, name.c_str(), 1 /* IN */, static_cast<int>(type), on_answer,
+             new Callback{std::move(done)});
+  schedule_timeout();
+}
+
+// c-ares opens and closes its sockets; it says here which of them it wants to be told of, and
+// (0, 0) right before it closes one.
+void Channel::on_socket_state(void* argument, int fd, int readable, int writable) {
+  auto* self = static_cast<Channel*>(argument);
+  const auto known = std::find_if(self->sockets_.begin(), self->sockets_.end(),
+                                  [fd](const SocketPtr& socket) { return socket->fd() == fd; });
+  if (readable == 0 && writable == 0) {
+    if (known == self->sockets_.end()) return;
+    static_cast<void>((*known)->release().release());
+    self->sockets_.erase(known);
+    return;
+  }
+  const std::uint32_t events = (readable != 0 ? std::uint32_t{EPOLLIN} : 0U) |
+                               (writable != 0 ? std::uint32_t{EPOLLOUT} : 0U);
+  if (known != self->sockets_.end()) {
+    self->loop_.change_level(**known, events);
+    return;
+  }
+  SocketPtr socket = self->loop_.adopt_level(UniqueFd{fd}, events);
+  if (!socket) return;  // the query times out
+  socket->watch(self);
+  self->sockets_.push_back(std::move(socket));
+}
+
+void Channel::on_ready(Socket& socket) {
+  const int fd = socket.fd();
+  const int read_fd = socket.is_readable() ? fd : ARES_SOCKET_BAD;
+  const int write_fd = socket.is_writable() ? fd : ARES_SOCKET_BAD;
+  socket.clear_readable();
+  socket.clear_writable();
+  ares_process_fd(channel_, read_fd, write_fd);
+  schedule_timeout();
+}
+
+void Channel::on_deadline() {
+  ares_process_fd(channel_, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+  schedule_timeout();
+}
+
+void Channel::schedule_timeout() {
+  timeval wait{};
+  if (ares_timeout(channel_, nullptr, &wait) == nullptr) {
+    disarm();
+    return;
+  }
+  loop_.arm(*this,
+            std::chrono::seconds{wait.tv_sec} + std::chrono::milliseconds{wait.tv_usec / 1000 + 1});
+}
+
+}  // namespace stile::dns

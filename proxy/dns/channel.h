@@ -1,0 +1,45 @@
+// Channel: c-ares on a Loop. Everything of c-ares stays behind this header.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "acl/result.h"
+#include "proxy/base/loop.h"
+#include "proxy/dns/answer.h"
+
+struct ares_channeldata;
+
+namespace stile::dns {
+
+class Channel final : private Watcher, private Deadline {
+ public:
+  struct Options {
+    std::string servers;  // "address:port,[v6]:port"
+    std::chrono::milliseconds try_timeout{700};
+    bool use_tcp = false;
+  };
+  // The packet is empty when there was none (time-out, refused, destroyed).
+  using Callback = std::function<void(std::span<const std::uint8_t> packet)>;
+
+  static Result<std::unique_ptr<Channel>> open(Loop& loop, const Options& options);
+  ~Channel();  // calls back for everything under way, with no packet
+
+  void query(const std::string& name, Rtype type, Callback done);
+
+ private:
+  explicit Channel(Loop& loop) : loop_{loop} {}
+  static void on_socket_state(void* self, int fd, int readable, int writable);
+  void on_ready(Socket& socket) override;
+  void on_deadline() override;
+  void schedule_timeout();
+
+  Loop& loop_;
+  ares_channeldata* channel_ = nullptr;
+  std::vector<SocketPtr> sockets_;  // c-ares owns the descriptors; a handful at most
+};
+
+}  // namespace stile::dns

@@ -1,0 +1,18 @@
+// The hosts file: names that the operator answers himself. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "acl/address.h"
+
+namespace stile::dns {
+
+using Hosts = std::unordered_map<std::string, std::vector<acl::Address>>;
+
+// Lines that cannot be read are passed over, as every resolver does. Names are canonical.
+[[nodiscard]] Hosts parse_hosts(std::string_view text);
+
+}  // namespace stile::dns

@@ -1,0 +1,90 @@
+// Resolver: names to addresses for one worker: hosts file, cache, and one query in flight per name.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "acl/account.h"
+#include "proxy/base/event.h"
+#include "proxy/base/loop.h"
+#include "proxy/dns/cache.h"
+#include "proxy/dns/channel.h"
+#include "proxy/dns/hosts_file.h"
+
+namespace stile::dns {
+
+// What the worker's resolver is told by the main thread, which reads the files.
+struct Environment {
+  std::string servers;  // for Channel::Options
+  std::shared_ptr<const Hosts> hosts = std::make_shared<Hosts>();
+};
+
+struct Options {
+  std::chrono::milliseconds timeout{2000};
+  std::chrono::seconds max_ttl{300};
+  std::size_t cache_entries = 65536;
+  std::uint32_t in_flight_per_agent = 64;
+};
+
+struct Counters {
+  std::uint64_t cache_hits = 0, cache_misses = 0;
+  std::uint64_t answered = 0, no_name = 0, failed = 0, timed_out = 0;
+};
+
+class Resolver {
+ public:
+  Resolver(Loop& loop, const Options& options, const Environment& environment);
+  ~Resolver();
+
+  // Somebody who waits for a name. Going away withdraws him; the query itself goes on.
+  class Waiter {
+   public:
+    explicit Waiter(Loop& loop) : event{loop} {}
+    ~Waiter();
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+    Event event;
+    ResolvedPtr result;  // set when the event fires on its own account
+
+   private:
+    friend class Resolver;
+    struct Lookup* lookup_ = nullptr;
+  };
+
+  // Null: not known, ask().
+  [[nodiscard]] ResolvedPtr known(std::string_view name);
+  // False: this agent has too many names in flight.
+  [[nodiscard]] bool ask(std::string_view name, std::shared_ptr<acl::Account> account,
+                         Waiter& waiter);
+
+  // New servers or a new hosts file. What was under way is asked again of the new servers.
+  void change(const Environment& environment);
+  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+
+ private:
+  friend struct Lookup;
+  void send(struct Lookup& lookup, Rtype type, bool over_tcp);
+  void on_packet(const std::string& name, std::uint64_t id, Rtype type, const std::string& asked,
+                 bool over_tcp, std::span<const std::uint8_t> packet);
+  void finish(struct Lookup& lookup);
+  [[nodiscard]] std::string with_random_case(std::string_view name);
+  void open_channels();
+
+  Loop& loop_;
+  Options options_;
+  Environment environment_;
+  Counters counters_;
+  Cache cache_;
+  std::uint64_t next_id_ = 1;
+  std::unordered_map<std::string, std::unique_ptr<struct Lookup>> lookups_;
+  std::unique_ptr<Channel> udp_, tcp_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace stile::dns

@@ -1,0 +1,30 @@
+// AdminHttp: /metrics, /healthz and /readyz on an address of their own, never on the proxy's port.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace stile::server {
+
+class AdminHttp {
+ public:
+  struct Pages {
+    // Calls back on the same io_context, with an empty text if the numbers cannot be had.
+    std::function<void(std::function<void(std::string)>)> metrics;
+    std::function<bool()> is_ready;
+  };
+  AdminHttp(boost::asio::io_context& context, boost::asio::ip::tcp::acceptor acceptor, Pages pages);
+
+ private:
+  void accept();
+  boost::asio::ip::tcp::acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+  Pages pages_;
+  std::shared_ptr<int> open_;  // how many connections there are; bounded
+};
+
+}  // namespace stile::server

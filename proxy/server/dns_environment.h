@@ -1,0 +1,39 @@
+// What the resolvers are told: servers and hosts file, read by the main thread and watched.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/settings.h"
+#include "proxy/dns/resolver.h"
+
+namespace stile::server {
+
+// The `nameserver` lines of resolv.conf, as addresses; zones and what cannot be read are left out.
+[[nodiscard]] std::vector<acl::Address> parse_resolv_conf(std::string_view text);
+
+class DnsFiles {
+ public:
+  explicit DnsFiles(const config::DnsSettings& settings) : settings_{settings} {}
+  [[nodiscard]] dns::Environment read();
+  // Whether a file that read() used looks different now.
+  [[nodiscard]] bool changed() const;
+
+ private:
+  struct Stamp {
+    bool exists = false;
+    std::int64_t seconds = 0, nanoseconds = 0;
+    std::uint64_t inode = 0, size = 0;
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+  [[nodiscard]] static Stamp stamp(const std::string& path);
+
+  config::DnsSettings settings_;
+  std::array<Stamp, 2> seen_;
+};
+
+}  // namespace stile::server

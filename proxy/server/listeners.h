@@ -1,0 +1,30 @@
+// Listening sockets: those of the config, and those that systemd passes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "acl/result.h"
+#include "config/settings.h"
+#include "proxy/base/unique_fd.h"
+
+namespace stile::server {
+
+struct Listener {
+  std::vector<UniqueFd> sockets;  // one per worker, or one that all share
+  std::optional<std::string> agent;
+  std::optional<acl::Address> address;  // for IP
+  std::string name;                     // for people
+};
+
+// `per_worker` sockets with SO_REUSEPORT for TCP; unix sockets have one. An address that another
+// process holds is an error: with SO_REUSEPORT the kernel would share our clients with it.
+[[nodiscard]] Result<Listener> open_listener(const config::Endpoint& endpoint,
+                                             std::optional<std::string> agent,
+                                             std::size_t per_worker);
+
+// Sockets from systemd. A unix socket belongs to the agent that FileDescriptorName= names.
+[[nodiscard]] Result<std::vector<Listener>> passed_listeners();
+
+}  // namespace stile::server

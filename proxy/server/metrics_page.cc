@@ -1,0 +1,149 @@
+// Server, the metrics page: every worker's counters, put together.
+#include <chrono>
+#include <map>
+
+#include "acl/regex_set.h"
+#include "proxy/metrics/exposition.h"
+#include "proxy/server/server.h"
+#include "proxy/server/version.h"
+
+namespace stile::server {
+namespace {
+
+namespace asio = boost::asio;
+
+// The reports of all workers, or none if one of them does not answer in time.
+struct Gathering {
+  Gathering(asio::io_context& context, std::size_t workers,
+            std::function<void(const std::vector<Report>&)> callback)
+      : missing{workers}, done{std::move(callback)}, deadline{context} {}
+  void finish() {
+    if (!done) return;
+    deadline.cancel();
+    std::exchange(done, nullptr)(reports);
+  }
+  std::size_t missing;
+  std::vector<Report> reports;
+  std::function<void(const std::vector<Report>&)> done;
+  asio::steady_timer deadline;
+};
+
+double number(std::uint64_t value) { return static_cast<double>(value); }
+
+}  // namespace
+
+void Server::collect_metrics(std::function<void(std::string)> done) {
+  auto all = std::make_shared<Gathering>(
+      context_, workers_.size(),
+      [this, done = std::move(done)](const std::vector<Report>& reports) {
+        done(reports.size() == workers_.size() ? exposition(reports) : std::string{});
+      });
+  all->deadline.expires_after(std::chrono::seconds{2});
+  all->deadline.async_wait([all](const boost::system::error_code& ec) {
+    if (!ec) all->finish();
+  });
+  each_worker([this, all](session::Context& context) {
+    asio::post(context_, [all, report = Worker::report(context)]() mutable {
+      all->reports.push_back(std::move(report));
+      if (--all->missing == 0) all->finish();
+    });
+  });
+}
+
+std::string Server::exposition(const std::vector<Report>& reports) const {
+  using Key = std::array<std::string, 4>;
+  std::map<Key, std::uint64_t> requests;
+  std::map<std::string, Report::Agent> agents;
+  metrics::ConnectTimes times;
+  dns::Counters dns;
+  for (const Report& report : reports) {
+    for (const auto& series : report.requests) {
+      requests[{series.agent, std::string{metrics::text(series.method)},
+                std::string{acl::text(series.verdict)}, std::string{acl::text(series.reason)}}] +=
+          series.count;
+    }
+    for (const auto& agent : report.agents) {
+      auto& sum = agents.try_emplace(agent.id, Report::Agent{agent.id, 0, 0, 0, 0}).first->second;
+      sum.tunnels_open += agent.tunnels_open;
+      sum.connections_refused += agent.connections_refused;
+      sum.bytes_up += agent.bytes_up;
+      sum.bytes_down += agent.bytes_down;
+    }
+    for (std::size_t i = 0; i < times.counts.size(); ++i) {
+      times.counts[i] += report.connect_times.counts[i];
+    }
+    times.sum += report.connect_times.sum;
+    dns.cache_hits += report.dns.cache_hits;
+    dns.cache_misses += report.dns.cache_misses;
+    dns.answered += report.dns.answered;
+    dns.no_name += report.dns.no_name;
+    dns.failed += report.dns.failed;
+    dns.timed_out += report.dns.timed_out;
+  }
+
+  metrics::Exposition page;
+  page.gauge("stile_build_info", "Always 1; the version is a label.", 1, {{"version", version}});
+  for (const auto& [key, count] : requests) {
+    page.counter("stile_requests_total", "Requests decided.", number(count),
+                 {{"agent", key[0]}, {"method", key[1]}, {"verdict", key[2]}, {"reason", key[3]}});
+  }
+  for (const auto& [id, agent] : agents) {
+    page.gauge("stile_tunnels_open", "Tunnels open now.", number(agent.tunnels_open),
+               {{"agent", id}});
+    page.counter("stile_connections_refused_total", "Connections refused at accept.",
+                 number(agent.connections_refused), {{"agent", id}});
+    page.counter("stile_bytes_total", "Bytes relayed.", number(agent.bytes_up),
+                 {{"agent", id}, {"direction", "up"}});
+    page.counter("stile_bytes_total", "Bytes relayed.", number(agent.bytes_down),
+                 {{"agent", id}, {"direction", "down"}});
+  }
+  page.gauge("stile_connections_open", "Client connections open now.",
+             number(shared_->connections));
+  page.histogram("stile_connect_duration_seconds",
+                 "From the request to the open connection to the origin.", times);
+  page.counter("stile_dns_queries_total", "Look-ups by result.", number(dns.answered),
+               {{"result", "ok"}});
+  page.counter("stile_dns_queries_total", "", number(dns.no_name), {{"result", "no-name"}});
+  page.counter("stile_dns_queries_total", "", number(dns.failed), {{"result", "failed"}});
+  page.counter("stile_dns_queries_total", "", number(dns.timed_out), {{"result", "timeout"}});
+  page.counter("stile_dns_cache_total", "Looks into the DNS cache.", number(dns.cache_hits),
+               {{"result", "hit"}});
+  page.counter("stile_dns_cache_total", "", number(dns.cache_misses), {{"result", "miss"}});
+
+  const auto& snapshot = *store_.snapshot();
+  page.gauge("stile_policy_generation", "Number of the policy in force.",
+             number(snapshot.generation()));
+  for (const auto& agent : snapshot.agents()) {
+    std::size_t rules = 0;
+    for (const auto& set : agent->allow.sets) rules += set->size();
+    for (const auto& set : agent->deny.sets) rules += set->size();
+    page.gauge("stile_policy_rules", "Rules of an agent.", number(rules), {{"agent", agent->id}});
+    page.gauge("stile_grants_active", "Grants in force.", number(agent->grants.size()),
+               {{"agent", agent->id}});
+    if (agent->account->bytes_up.is_limited()) {
+      page.gauge("stile_budget_remaining_bytes", "What is left of a budget.",
+                 static_cast<double>(agent->account->bytes_up.left()),
+                 {{"agent", agent->id}, {"direction", "up"}});
+    }
+    if (agent->account->bytes_down.is_limited()) {
+      page.gauge("stile_budget_remaining_bytes", "What is left of a budget.",
+                 static_cast<double>(agent->account->bytes_down.left()),
+                 {{"agent", agent->id}, {"direction", "down"}});
+    }
+  }
+  page.counter("stile_policy_reloads_total", "Reloads by result.", number(reloads_ok_),
+               {{"result", "ok"}});
+  page.counter("stile_policy_reloads_total", "", number(reloads_failed_), {{"result", "error"}});
+  page.gauge("stile_policy_last_reload_timestamp_seconds", "When the policy was read last.",
+             static_cast<double>(last_reload_s_));
+  page.counter("stile_policy_regex_failures_total", "Times that a set of regexes could not run.",
+               number(acl::RegexSet::failures()));
+  page.gauge("stile_cards_rejected", "Agent cards that could not be used.",
+             number(store_.loaded().cards.rejected.size()));
+  page.counter("stile_audit_events_total", "Audit lines written.", number(log_->events()));
+  page.counter("stile_audit_gaps_total", "Audit lines lost or torn.", number(log_->gaps()));
+  page.process();
+  return page.text();
+}
+
+}  // namespace stile::server

@@ -1,0 +1,68 @@
+// What the daemon gives up before it serves anybody.
+#include "proxy/server/privileges.h"
+
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace stile::server {
+namespace {
+
+Error failed(const std::string& what) { return {what + ": " + std::strerror(errno)}; }
+
+Result<void> become(const std::string& user) {
+  const passwd* entry = ::getpwnam(user.c_str());
+  if (entry == nullptr) return Error{"user " + user + ": there is no such user"};
+  if (::initgroups(user.c_str(), entry->pw_gid) != 0 || ::setgid(entry->pw_gid) != 0 ||
+      ::setuid(entry->pw_uid) != 0) {
+    return failed("cannot become user " + user);
+  }
+  return {};
+}
+
+Result<void> drop_capabilities() {
+  for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
+    ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);  // not permitted without CAP_SETPCAP: no harm
+  }
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
+  if (::syscall(SYS_capset, &header, none.data()) != 0) return failed("cannot drop capabilities");
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("no_new_privs");
+  return {};
+}
+
+}  // namespace
+
+void prepare_process() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+Result<void> drop_privileges(const std::string& user) {
+  if (!user.empty() && ::geteuid() == 0) {
+    if (auto changed = become(user); !changed) return changed;
+  }
+  auto dropped = drop_capabilities();
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // setuid has set it anew
+  return dropped;
+}
+
+}  // namespace stile::server

@@ -1,0 +1,112 @@
+// Worker: one thread with its own loop, listeners, resolver and counters.
+#include "proxy/server/worker.h"
+
+#include <pthread.h>
+
+#include <csignal>
+
+namespace stile::server {
+namespace {
+
+constexpr std::chrono::milliseconds last_words{500};
+
+}  // namespace
+
+Worker::Worker(session::Shared& shared, audit::Log& log, const Options& options)
+    : context_{loop_,
+               shared,
+               log,
+               options.dns,
+               options.dns_environment,
+               options.limits,
+               options.own_addresses},
+      flood_{loop_, context_.audit} {
+  context_.next_conn = options.index + 1;
+  context_.conn_step = options.count;
+}
+
+Worker::~Worker() { stop(); }
+
+void Worker::listen(UniqueFd listener, std::optional<std::string> agent) {
+  acceptors_.push_back(
+      std::make_unique<session::Acceptor>(context_, flood_, std::move(listener), std::move(agent)));
+}
+
+void Worker::start() {
+  thread_ = std::thread{[this] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are the main thread's
+    loop_.run([this] { context_.audit.flush(); });
+  }};
+}
+
+void Worker::stop() {
+  if (!thread_.joinable()) return;
+  loop_.post([this] {
+    acceptors_.clear();
+    for (auto it = context_.live.begin(); it != context_.live.end();) (it++)->end();
+    give_up_ = loop_.now() + last_words;
+    on_deadline();
+  });
+  thread_.join();
+}
+
+// What was ended still writes its line and its answer, within bounds.
+void Worker::on_deadline() {
+  if (context_.live.empty() || loop_.now() >= give_up_) {
+    loop_.stop();
+  } else {
+    loop_.arm(*this, std::chrono::milliseconds{10});
+  }
+}
+
+void Worker::post(std::function<void(session::Context&)> work) {
+  loop_.post([this, work = std::move(work)] { work(context_); });
+}
+
+void Worker::judge_again(session::Context& context, bool all) {
+  const auto snapshot = context.policy.get();
+  for (auto it = context.live.begin(); it != context.live.end();) {
+    (it++)->judge_again(*snapshot, all);
+  }
+  // Counters of agents that are gone go with their last connection.
+  std::erase_if(context.tallies, [&](const auto& entry) {
+    return entry.first != "-" && entry.second.use_count() == 1 &&
+           snapshot->by_id(entry.first) == nullptr;
+  });
+}
+
+Report Worker::report(const session::Context& context) {
+  Report report;
+  report.connect_times = context.connect_times;
+  report.dns = context.resolver.counters();
+  std::unordered_map<std::string, std::pair<std::uint64_t, std::uint64_t>> open_bytes;
+  for (const session::Live& live : context.live) {
+    session::ConnectionInfo info;
+    if (!live.describe(info)) continue;
+    auto& [up, down] = open_bytes[info.agent];
+    up += info.bytes_up;
+    down += info.bytes_down;
+  }
+  for (const auto& [id, tally] : context.tallies) {
+    const auto [up, down] = open_bytes[id];
+    report.agents.push_back({id, tally->tunnels_open, tally->connections_refused,
+                             tally->bytes_up + up, tally->bytes_down + down});
+    for (std::size_t method = 0; method < metrics::method_count; ++method) {
+      if (!tally->requests[method]) continue;
+      for (std::size_t verdict = 0; verdict < metrics::Tally::verdict_count; ++verdict) {
+        for (std::size_t reason = 0; reason < acl::reason_count; ++reason) {
+          const std::uint64_t count = (*tally->requests[method])[verdict][reason];
+          if (count == 0) continue;
+          report.requests.push_back({id, static_cast<metrics::Method>(method),
+                                     static_cast<acl::Verdict>(verdict),
+                                     static_cast<acl::Reason>(reason), count});
+        }
+      }
+    }
+  }
+  return report;
+}
+
+}  // namespace stile::server

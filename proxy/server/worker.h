@@ -1,0 +1,71 @@
+// Worker: one thread with its own loop, listeners, resolver and counters.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proxy/base/loop.h"
+#include "proxy/session/acceptor.h"
+#include "proxy/session/context.h"
+
+namespace stile::server {
+
+// What one worker has counted since it began; made on its thread, read elsewhere.
+struct Report {
+  struct Series {
+    std::string agent;
+    metrics::Method method;
+    acl::Verdict verdict;
+    acl::Reason reason;
+    std::uint64_t count;
+  };
+  struct Agent {
+    std::string id;
+    std::uint64_t tunnels_open, connections_refused, bytes_up, bytes_down;
+  };
+  std::vector<Series> requests;
+  std::vector<Agent> agents;
+  metrics::ConnectTimes connect_times;
+  dns::Counters dns;
+};
+
+class Worker final : private Deadline {
+ public:
+  struct Options {
+    std::uint64_t index = 0, count = 1;
+    dns::Options dns;
+    dns::Environment dns_environment;
+    session::Limits limits;
+    std::shared_ptr<const acl::PrefixMap> own_addresses;
+  };
+  Worker(session::Shared& shared, audit::Log& log, const Options& options);
+  ~Worker();
+
+  // Before start().
+  void listen(UniqueFd listener, std::optional<std::string> agent);
+  void start();
+  // Ends what is open, writes its lines, and joins the thread.
+  void stop();
+
+  // Runs on the worker's thread; from any other.
+  void post(std::function<void(session::Context&)> work);
+  // Judges everything open again. `all`: time has passed, so also agents whose entry is the same.
+  static void judge_again(session::Context& context, bool all);
+  [[nodiscard]] static Report report(const session::Context& context);
+
+ private:
+  void on_deadline() override;
+
+  Loop loop_;
+  session::Context context_;
+  session::FloodLog flood_;
+  std::vector<std::unique_ptr<session::Acceptor>> acceptors_;
+  std::thread thread_;
+  SteadyTime give_up_{};
+};
+
+}  // namespace stile::server

@@ -1,0 +1,117 @@
+// Acceptor: one listening socket on one worker; who is asking is decided here, once.
+#include "proxy/session/acceptor.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "proxy/base/clock.h"
+#include "proxy/base/log.h"
+#include "proxy/session/refusal.h"
+#include "proxy/session/session.h"
+
+namespace stile::session {
+namespace {
+
+constexpr int accepts_per_turn = 64;
+constexpr std::chrono::milliseconds pause_when_exhausted{100};
+
+log::Throttle exhausted;
+
+}  // namespace
+
+Acceptor::Acceptor(Context& context, FloodLog& flood, UniqueFd listener,
+                   std::optional<std::string> agent)
+    : context_{context},
+      flood_{flood},
+      agent_{std::move(agent)},
+      listener_{context.loop.adopt_level(std::move(listener), EPOLLIN)} {
+  listener_->watch(this);
+}
+
+void Acceptor::on_ready(Socket& socket) {
+  socket.clear_readable();
+  for (int i = 0; i < accepts_per_turn; ++i) {
+    net::SockAddr from;
+    UniqueFd client{::accept4(listener_->fd(), from.get(), from.size_for_kernel(),
+                              SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    if (client) {
+      admit(std::move(client), from);
+      continue;
+    }
+    if (errno == EAGAIN) return;
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      exhausted.warning(std::string{"cannot accept: "} + std::strerror(errno));
+      context_.loop.change_level(*listener_, 0);
+      context_.loop.arm(*this, pause_when_exhausted);
+      return;
+    }
+    // ECONNABORTED and the like are the client's own affair.
+  }
+}
+
+void Acceptor::on_deadline() { context_.loop.change_level(*listener_, EPOLLIN); }
+
+void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
+  const auto& snapshot = context_.policy.get();
+  const acl::Address source = from.address().unmapped();
+  const bool is_ip = from.family() == AF_INET || from.family() == AF_INET6;
+  const auto* owner = is_ip ? snapshot->by_source(source) : nullptr;
+  std::shared_ptr<const acl::AgentPolicy> agent;
+  if (!agent_) {
+    if (owner != nullptr) agent = *owner;
+  } else if (const auto* listed = snapshot->by_id(*agent_);
+             listed != nullptr && (owner == nullptr || owner->get() == listed->get())) {
+    agent = *listed;
+  }
+  const auto& account = agent ? agent->account : context_.shared.unknown;
+  const std::string id = agent ? agent->id : "-";
+  SocketPtr socket = context_.loop.adopt(std::move(client));
+  if (!socket) return;
+  const auto count = [](const std::atomic<std::uint32_t>& value) {
+    return value.load(std::memory_order_relaxed);
+  };
+  if (count(context_.shared.connections) >= context_.limits.connections) {
+    refuse(std::move(socket), id, acl::Reason::overloaded);
+    return;
+  }
+  const std::uint32_t most =
+      agent ? agent->max_connections : context_.limits.connections_of_unknown;
+  if (count(account->connections) >= most) {
+    refuse(std::move(socket), id, acl::Reason::too_many_connections);
+    return;
+  }
+  const std::uint64_t conn = context_.next_conn;
+  context_.next_conn += context_.conn_step;
+  Session::start(context_, std::move(socket),
+                 Peer{context_.shared, agent, account, context_.tally(id), source, from.port(),
+                      conn, agent_.has_value()});
+}
+
+// Not even the head is read: one answer, and gone.
+Detached Acceptor::refuse(SocketPtr client, std::string agent, acl::Reason reason) {
+  const auto& tally = context_.tally(agent);
+  ++tally->connections_refused;
+  if (const std::uint64_t count = flood_.count(agent, reason); count > 0) {
+    audit::Record record;
+    record.event = audit::Event::deny;
+    record.time_us = unix_micros();
+    record.agent = agent;
+    record.verdict = acl::Verdict::deny;
+    record.reason = reason;
+    record.status = acl::status(reason);
+    record.count = count;
+    if (!co_await context_.audit.write(record)) reason = acl::Reason::audit_unavailable;
+  }
+  Refusal refusal;
+  refusal.reason = reason;
+  refusal.agent = agent;
+  const std::string answer = write_refusal(refusal);
+  char unread[4096];  // read, so that closing does not reset the connection under the answer
+  static_cast<void>(client->read(unread, sizeof unread));
+  static_cast<void>(client->write(answer.data(), answer.size()));
+}
+
+}  // namespace stile::session

@@ -1,0 +1,33 @@
+// Acceptor: one listening socket on one worker; who is asking is decided here, once.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "proxy/base/loop.h"
+#include "proxy/base/task.h"
+#include "proxy/net/sockaddr.h"
+#include "proxy/session/context.h"
+#include "proxy/session/flood.h"
+
+namespace stile::session {
+
+class Acceptor final : private Watcher, private Deadline {
+ public:
+  // With an agent's id, whatever arrives here is that agent.
+  Acceptor(Context& context, FloodLog& flood, UniqueFd listener, std::optional<std::string> agent);
+  ~Acceptor() = default;
+
+ private:
+  void on_ready(Socket& socket) override;
+  void on_deadline() override;  // after a pause: descriptors may be free again
+  void admit(UniqueFd client, const net::SockAddr& from);
+  Detached refuse(SocketPtr client, std::string agent, acl::Reason reason);
+
+  Context& context_;
+  FloodLog& flood_;
+  std::optional<std::string> agent_;
+  SocketPtr listener_;
+};
+
+}  // namespace stile::session

@@ -1,0 +1,21 @@
+// AuditQueue: gathers the audit lines of one turn of the loop and writes them with one call.
+#include "proxy/session/audit_queue.h"
+
+#include <utility>
+
+namespace stile::session {
+
+void AuditQueue::flush() {
+  while (!batch_.empty()) {
+    std::swap(batch_, next_);  // what the waiters add belongs to the next write
+    resuming_.swap(waiters_);
+    const std::size_t in_log = log_.write(next_);
+    for (const Waiter& waiter : resuming_) {
+      waiter.written->written_ = waiter.needed <= in_log;
+      waiter.written->waiter_.resume();
+    }
+    resuming_.clear();
+  }
+}
+
+}  // namespace stile::session

@@ -1,0 +1,277 @@
+// Session, the CONNECT half: from the decision to a tunnel that relays.
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "proxy/http/head.h"
+#include "proxy/net/dialer.h"
+#include "proxy/session/session.h"
+#include "proxy/session/tunnel.h"
+#include "proxy/tls/client_hello.h"
+
+namespace stile::session {
+namespace {
+
+constexpr std::string_view established = "HTTP/1.1 200 Connection established\r\n\r\n";
+constexpr std::uint8_t change_cipher_spec = 20, application_data = 23;
+
+}  // namespace
+
+Task<> Session::serve_connect(http::RequestHead& head) {
+  Request request;
+  current_ = &request;
+  request.begun = context_.loop.now();
+  request.method = "CONNECT";
+  request.authority = std::string{head.target};
+  in_.erase(0, head_bytes_);  // from here on, the tunnel's first bytes
+  head_bytes_ = 0;
+  Reason reason = co_await connect_to_origin(request);
+  if (reason == Reason::none) {
+    if (co_await send(*client_, established)) {
+      reason = co_await open_tunnel(request);
+      if (reason != Reason::none) co_await refuse_tunnel(request, reason);
+    }
+  } else {
+    cancelled_ = Reason::none;
+    co_await refuse(request, reason);
+  }
+  current_ = nullptr;
+}
+
+// decide → resolve → decide_address → dial; shared with plain HTTP.
+Task<Session::Reason> Session::connect_to_origin(Request& request) {
+  decide(request);
+  if (!request.decision.passes()) co_return request.decision.reason;
+  request.down = {};
+  request.down.draw_on(peer_.account->bytes_down);
+  if (const Reason spent = charge(request); spent != Reason::none) co_return spent;
+
+  std::vector<acl::Address> addresses;
+  if (request.decision.literal) {
+    addresses.push_back(*request.decision.literal);
+  } else if (const Reason failed = co_await resolve(request, addresses); failed != Reason::none) {
+    co_return failed;
+  }
+  // The policy may have changed while the servers were asked.
+  if (const Reason changed = still_allowed(request); changed != Reason::none) co_return changed;
+  std::erase_if(addresses, [&](const acl::Address& address) {
+    return !acl::may_dial(*request.judged_by, request.decision, address, *context_.own_addresses);
+  });
+  if (addresses.empty()) co_return Reason::address_forbidden;
+  co_return co_await dial(request, net::interleave_families(std::move(addresses)));
+}
+
+Task<Session::Reason> Session::resolve(const Request& request,
+                                       std::vector<acl::Address>& addresses) {
+  const std::string_view name = request.decision.host.text();
+  dns::ResolvedPtr resolved = context_.resolver.known(name);
+  if (!resolved) {
+    dns::Resolver::Waiter waiter{context_.loop};
+    if (!context_.resolver.ask(name, peer_.account, waiter)) co_return Reason::rate_limited;
+    co_await wait(waiter.event);
+    if (is_cancelled()) co_return cancelled_;
+    resolved = waiter.result;
+  }
+  if (!resolved || resolved->addresses.empty()) co_return Reason::dns_failure;
+  addresses = resolved->addresses;
+  co_return Reason::none;
+}
+
+Task<Session::Reason> Session::dial(Request& request, std::vector<acl::Address> addresses) {
+  net::Dialer dialer{context_.loop, std::move(addresses), request.decision.port};
+  set_deadline(context_.limits.connect_timeout, Reason::origin_timeout);
+  dialer.start();
+  co_await wait(dialer.done);
+  disarm();
+  if (is_cancelled()) co_return cancelled_;
+  if (!dialer.has_socket()) {
+    co_return dialer.error() == ETIMEDOUT ? Reason::origin_timeout : Reason::origin_unreachable;
+  }
+  request.origin = dialer.address();
+  origin_ = dialer.take_socket();
+  context_.connect_times.observe(
+      std::chrono::duration<double>(context_.loop.now() - request.begun).count());
+  co_return Reason::none;
+}
+
+// read_hello → check_sni → record → relay. Nothing has gone to the origin before.
+Task<Session::Reason> Session::open_tunnel(Request& request) {
+  std::size_t hello_bytes = 0;
+  if (request.decision.check_hello) {
+    const Reason ended = co_await read_hello(request, hello_bytes);
+    if (ended != Reason::none) co_return ended;
+  }
+  const Reason changed = still_allowed(request);
+  if (changed != Reason::none) co_return changed;
+  const Reason bad = judge_hello(*request.judged_by, request.decision, request.hello);
+  if (bad != Reason::none) {
+    if (request.judged_by->mode != acl::Mode::observe) co_return bad;
+    if (request.would_deny == Reason::none) request.would_deny = bad;
+  }
+  if (!co_await write_open(request)) co_return Reason::audit_unavailable;
+  if (hello_bytes > 0) {
+    const Reason failed = co_await pass_hello(request, hello_bytes);
+    if (failed != Reason::none) co_return failed;
+  }
+  become_tunnel(request);
+  co_return Reason::none;
+}
+
+// Gathers the hello in `in_`. What is wrong with it is only noted: observe mode lets it pass. Ends
+// the tunnel by itself only if the client goes.
+Task<Session::Reason> Session::read_hello(Request& request, std::size_t& hello_bytes) {
+  tls::HelloReader reader;
+  HelloSeen& seen = request.hello;
+  seen = {.was_read = true};
+  set_deadline(context_.limits.client_hello_timeout, Reason::client_hello_timeout);
+  for (;;) {
+    const tls::Hello hello = reader.read(in_);
+    if (hello.state == tls::Hello::State::complete) {
+      seen.has_sni = hello.has_sni;
+      seen.has_ech = hello.has_ech;
+      seen.names_host = hello.has_sni && http::iequals(hello.sni, request.decision.host.text());
+      request.sni = std::string{hello.sni};
+      hello_bytes = hello.consumed;
+      break;
+    }
+    if (hello.state == tls::Hello::State::not_tls ||
+        in_.size() > tls::HelloReader::max_stream_bytes) {
+      seen.problem = Reason::not_tls;
+      break;
+    }
+    if (!co_await read_more()) {
+      if (cancelled_ == Reason::client_hello_timeout) {
+        cancelled_ = Reason::none;  // in observe mode it goes on: the server may be first to speak
+        seen.problem = Reason::client_hello_timeout;
+        break;
+      }
+      if (is_cancelled()) co_return cancelled_;
+      // A FIN before it is complete ends the tunnel and frees its place at once.
+      co_return Reason::not_tls;
+    }
+  }
+  disarm();
+  co_return Reason::none;
+}
+
+// The hello goes out, and nothing after it until the server has spoken: if it asks for a second
+// hello, that one is checked too. Honest clients wait for the server anyway.
+Task<Session::Reason> Session::pass_hello(Request& request, std::size_t hello_bytes) {
+  for (bool is_retry = true; is_retry;) {
+    if (request.up.take(hello_bytes) < hello_bytes) co_return Reason::budget_exhausted;
+    set_deadline(context_.limits.idle_timeout, Reason::idle_timeout);
+    if (!co_await send(*origin_, std::string_view{in_}.substr(0, hello_bytes))) {
+      co_return is_cancelled() ? cancelled_ : Reason::origin_unreachable;
+    }
+    request.bytes_up += hello_bytes;
+    in_.erase(0, hello_bytes);
+    Reason ended = co_await watch_server_flight(request, is_retry);
+    if (ended != Reason::none) co_return ended;
+    if (!is_retry) break;
+    ended = co_await pass_records_before_hello(request);
+    if (ended != Reason::none) co_return ended;
+    ended = co_await read_hello(request, hello_bytes);
+    if (ended != Reason::none) co_return ended;
+    ended = judge_hello(*request.judged_by, request.decision, request.hello);
+    if (ended != Reason::none && request.judged_by->mode != acl::Mode::observe) co_return ended;
+    if (request.hello.problem != Reason::none) break;  // observe: not a hello, let it pass
+  }
+  disarm();
+  co_return Reason::none;
+}
+
+Task<Session::Reason> Session::watch_server_flight(Request& request, bool& is_retry) {
+  auto& buffer = context_.relay.buffer;
+  std::string seen;
+  client_->watch(this);  // a client that goes now is noticed
+  for (auto flight = tls::ServerFlight::need_more; flight == tls::ServerFlight::need_more;) {
+    co_await origin_->readable();
+    if (is_cancelled()) co_return cancelled_;
+    const std::size_t allowed = request.down.take(buffer.size());
+    if (allowed == 0) co_return Reason::budget_exhausted;
+    const auto got = origin_->read(buffer.data(), allowed);
+    const std::size_t size = got.bytes > 0 ? static_cast<std::size_t>(got.bytes) : 0;
+    request.down.give_back(allowed - size);
+    if (got.would_block) continue;
+    if (got.bytes < 0) co_return Reason::origin_unreachable;
+    if (got.bytes == 0) break;  // it ended without a word: the relay passes that on
+    seen.append(buffer.data(), size);
+    flight = tls::classify_server_flight(seen);
+    is_retry = flight == tls::ServerFlight::hello_retry_request;
+    request.bytes_down += size;
+    client_->watch(nullptr);
+    if (!co_await send(*client_, std::string_view{seen}.substr(seen.size() - size))) {
+      co_return is_cancelled() ? cancelled_ : Reason::idle_timeout;
+    }
+    client_->watch(this);
+  }
+  if (seen.empty()) is_retry = false;
+  client_->watch(nullptr);
+  co_return Reason::none;
+}
+
+// RFC 8446 4.2.10 and D.4: early data that the server will not read, and one dummy
+// change_cipher_spec, may stand before the second hello. They name nobody.
+Task<Session::Reason> Session::pass_records_before_hello(Request& request) {
+  constexpr std::size_t header = 5, max_body = 16384 + 256;
+  set_deadline(context_.limits.client_hello_timeout, Reason::client_hello_timeout);
+  for (;;) {
+    if (!in_.empty()) {
+      const auto type = static_cast<std::uint8_t>(in_[0]);
+      if (type != change_cipher_spec && type != application_data) co_return Reason::none;
+    }
+    std::size_t record = header;
+    if (in_.size() >= header) {
+      const std::size_t body = static_cast<std::size_t>(static_cast<std::uint8_t>(in_[3])) << 8 |
+                               static_cast<std::uint8_t>(in_[4]);
+      if (body > max_body) co_return Reason::not_tls;
+      record += body;
+    }
+    if (in_.size() < header || in_.size() < record) {
+      if (!co_await read_more()) co_return is_cancelled() ? cancelled_ : Reason::not_tls;
+      continue;
+    }
+    if (request.up.take(record) < record) co_return Reason::budget_exhausted;
+    if (!co_await send(*origin_, std::string_view{in_}.substr(0, record))) {
+      co_return is_cancelled() ? cancelled_ : Reason::origin_unreachable;
+    }
+    request.bytes_up += record;
+    in_.erase(0, record);
+  }
+}
+
+// The client is gone while the session waits for the origin.
+void Session::on_ready(Socket& socket) {
+  if (socket.is_dead()) cancel(Reason::idle_timeout);
+}
+
+void Session::become_tunnel(Request& request) {
+  disarm();
+  is_tunnel_ = true;
+  Tunnel::start(context_, std::move(peer_), request, std::move(client_), std::move(origin_), in_);
+}
+
+Task<> Session::refuse_tunnel(Request& request, Reason reason) {
+  const bool was_open = request.wrote_open;
+  RequestRecord line{was_open ? audit::Event::close : audit::Event::deny, peer_, request};
+  line.record.verdict = acl::Verdict::deny;
+  line.record.reason = reason;
+  if (was_open) {
+    line.record.bytes_up = request.bytes_up;
+    line.record.bytes_down = request.bytes_down;
+    line.record.duration_ms = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(context_.loop.now() - request.begun)
+            .count());
+    peer_.tally->bytes_up += request.bytes_up;
+    peer_.tally->bytes_down += request.bytes_down;
+  } else {
+    line.record.status = 200;
+    peer_.tally->request(metrics::Method::connect, acl::Verdict::deny, reason);
+  }
+  static_cast<void>(co_await context_.audit.write(line.record));
+  cancelled_ = Reason::none;
+  set_deadline(std::chrono::milliseconds{1000}, Reason::idle_timeout);
+  if (co_await send(*client_, tls::access_denied_alert)) co_await linger();
+}
+
+}  // namespace stile::session

@@ -1,0 +1,71 @@
+// Context: what the sessions of one worker share. One thread, so no locks.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "acl/policy.h"
+#include "acl/snapshot_holder.h"
+#include "proxy/base/loop.h"
+#include "proxy/dns/resolver.h"
+#include "proxy/metrics/tally.h"
+#include "proxy/net/relay.h"
+#include "proxy/session/audit_queue.h"
+#include "proxy/session/live.h"
+
+namespace stile::session {
+
+struct Limits {
+  std::uint32_t connections = 65536;
+  std::uint32_t connections_of_unknown = 1024;  // for sources that belong to nobody, together
+  std::size_t header_bytes = 65536;
+  std::chrono::milliseconds header_timeout{10000};
+  std::chrono::milliseconds client_hello_timeout{10000};
+  std::chrono::milliseconds connect_timeout{10000};
+  std::chrono::milliseconds idle_timeout{3600000};
+};
+
+// Shared by all workers.
+struct Shared {
+  explicit Shared(std::shared_ptr<const acl::Snapshot> first) : policy{std::move(first)} {}
+  acl::SnapshotHolder policy;
+  std::atomic<std::uint32_t> connections{0};
+  std::atomic<bool> draining{false};
+  std::shared_ptr<acl::Account> unknown = std::make_shared<acl::Account>();
+};
+
+struct Context {
+  Context(Loop& event_loop, Shared& all, audit::Log& log, const dns::Options& dns_options,
+          const dns::Environment& dns_environment, const Limits& first_limits,
+          std::shared_ptr<const acl::PrefixMap> own)
+      : loop{event_loop},
+        shared{all},
+        policy{all.policy},
+        audit{log},
+        resolver{event_loop, dns_options, dns_environment},
+        relay{event_loop, {}, {}},
+        limits{first_limits},
+        own_addresses{std::move(own)} {}
+
+  // The counters of an agent on this worker; "-" for nobody.
+  [[nodiscard]] const std::shared_ptr<metrics::Tally>& tally(const std::string& agent);
+
+  Loop& loop;
+  Shared& shared;
+  acl::SnapshotReader policy;
+  AuditQueue audit;
+  dns::Resolver resolver;
+  net::RelayResources relay;
+  Limits limits;
+  std::shared_ptr<const acl::PrefixMap> own_addresses;
+  LiveList live;
+  metrics::ConnectTimes connect_times;
+  std::unordered_map<std::string, std::shared_ptr<metrics::Tally>> tallies;
+  std::uint64_t next_conn = 1, conn_step = 1;  // workers take turns, so numbers are unique
+};
+
+}  // namespace stile::session

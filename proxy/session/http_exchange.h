@@ -1,0 +1,63 @@
+// HttpExchange: one plain-HTTP request and its answer, forwarded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proxy/base/event.h"
+#include "proxy/base/task.h"
+#include "proxy/http/head.h"
+#include "proxy/session/request.h"
+
+namespace stile::session {
+
+class Session;
+
+// Both bodies stream at the same time: a child coroutine carries the request's, the exchange itself
+// the answer's. Neither holds more than one buffer.
+class HttpExchange {
+ public:
+  HttpExchange(Session& session, http::RequestHead& head);
+  ~HttpExchange();
+  // True: the connection can serve another request.
+  Task<bool> run();
+
+ private:
+  using Reason = acl::Reason;
+
+  [[nodiscard]] Reason read_target();
+  [[nodiscard]] bool host_agrees(std::string_view authority) const;
+  Task<Reason> reach_origin();
+  Task<Reason> forward();
+  Task<Reason> send_head();
+  Detached upload();
+  Task<Reason> send_body();
+  Task<bool> body_is_here();
+  Task<Reason> send_paid(std::string_view bytes);
+  Task<Reason> receive();
+  Task<Reason> receive_head(http::ResponseHead& head);
+  Task<Reason> receive_body(const http::ResponseHead& head);
+  Task<Reason> read_origin();
+  Task<bool> answer(std::string_view bytes);
+  Task<> stop_upload();
+  Task<bool> finish(Reason reason);
+
+  Session& session_;
+  http::RequestHead& head_;
+  Request request_;
+  bool client_is_1_1_;
+  bool keep_alive_;  // of the client's connection
+  bool origin_reusable_ = false;
+  bool is_retry_ = false;
+  int status_ = 0;         // of the answer that has begun
+  std::string to_origin_;  // the head, written anew
+  std::string from_origin_;
+  std::size_t head_end_ = 0;  // in from_origin_
+  std::string to_client_;
+  bool upload_runs_ = false, upload_stopped_ = false;
+  Reason upload_result_ = Reason::none;
+  Event upload_done_;
+};
+
+}  // namespace stile::session

@@ -1,0 +1,58 @@
+// Live: anything of an agent that is open.
+#include "proxy/session/live.h"
+
+#include "proxy/net/sockaddr.h"
+#include "proxy/session/context.h"
+
+namespace stile::session {
+
+Peer::Peer(Shared& shared, std::shared_ptr<const acl::AgentPolicy> agent_policy,
+           std::shared_ptr<acl::Account> agent_account, std::shared_ptr<metrics::Tally> agent_tally,
+           const acl::Address& address, std::uint16_t port, std::uint64_t number, bool by_listener)
+    : agent{std::move(agent_policy)},
+      account{std::move(agent_account)},
+      tally{std::move(agent_tally)},
+      conn{number},
+      shared_{&shared},
+      address_{address},
+      port_{port},
+      by_listener_{by_listener} {
+  account->connections.fetch_add(1, std::memory_order_relaxed);
+  shared_->connections.fetch_add(1, std::memory_order_relaxed);
+}
+
+Peer::~Peer() {
+  if (!account) return;  // moved from: the tunnel counts on
+  account->connections.fetch_sub(1, std::memory_order_relaxed);
+  shared_->connections.fetch_sub(1, std::memory_order_relaxed);
+}
+
+const std::shared_ptr<const acl::AgentPolicy>* Peer::in(const acl::Snapshot& snapshot) const {
+  if (!agent) return nullptr;
+  const auto* now = snapshot.by_id(agent->id);
+  if (now == nullptr || (*now)->instance != agent->instance) return nullptr;
+  if (by_listener_) return now;
+  // Its address may have gone to another agent, or to nobody.
+  const auto* owner = snapshot.by_source(address_);
+  return owner != nullptr && owner->get() == now->get() ? now : nullptr;
+}
+
+const std::string& Peer::id() const noexcept {
+  static const std::string nobody{"-"};
+  return agent ? agent->id : nobody;
+}
+
+std::string Peer::source_text() const {
+  return by_listener_ && port_ == 0 ? "unix" : net::endpoint_text(address_, port_);
+}
+
+const std::shared_ptr<metrics::Tally>& Context::tally(const std::string& agent) {
+  auto& found = tallies[agent];
+  if (!found) {
+    found = std::make_shared<metrics::Tally>();
+    found->agent = agent;
+  }
+  return found;
+}
+
+}  // namespace stile::session

@@ -1,0 +1,71 @@
+// Request: what is known of one request, and the audit records made from it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "acl/decide.h"
+#include "audit/record.h"
+#include "proxy/base/timer_wheel.h"
+#include "proxy/net/relay.h"
+#include "proxy/session/live.h"
+
+namespace stile::session {
+
+// What was seen of a tunnel's ClientHello; enough to judge it again under another policy.
+struct HelloSeen {
+  bool was_read = false;
+  acl::Reason problem = acl::Reason::none;  // not_tls, client_hello_timeout
+  bool has_sni = false;
+  bool names_host = false;
+  bool has_ech = false;
+};
+[[nodiscard]] acl::Reason judge_hello(const acl::AgentPolicy& agent, const acl::Decision& decision,
+                                      const HelloSeen& hello) noexcept;
+
+struct Request {
+  Request() = default;
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  // What a grant was charged for an opening that did not happen goes back.
+  ~Request() {
+    if (charged && !wrote_open) charged->requests.give_back(1);
+  }
+
+  std::string method;
+  acl::Scheme scheme = acl::Scheme::tunnel;
+  std::string authority;  // as the agent wrote it; with :80 added where plain HTTP left it out
+  std::string path;       // for the log: without the query
+  acl::Decision decision;
+  // What the decision would have been, when it lets through only because of observe mode.
+  acl::Reason would_deny = acl::Reason::none;
+  std::shared_ptr<const acl::AgentPolicy> judged_by;  // owns the decision's rule and grant
+  std::uint64_t generation = 0;
+  SteadyTime begun;
+  std::optional<acl::Address> origin;
+  HelloSeen hello;
+  std::string sni;
+  std::vector<std::string> stripped;
+  std::shared_ptr<acl::Lease> charged;  // the grant that this opening was counted on
+  net::Meter up, down;                  // what its bytes draw on
+  std::uint64_t bytes_up = 0, bytes_down = 0;
+  bool wrote_open = false;
+
+  [[nodiscard]] acl::Verdict verdict_when_open() const noexcept {
+    return would_deny == acl::Reason::none ? acl::Verdict::allow : acl::Verdict::would_deny;
+  }
+};
+
+// A record and the texts that it points to.
+class RequestRecord {
+ public:
+  RequestRecord(audit::Event event, const Peer& peer, const Request& request);
+  audit::Record record;
+
+ private:
+  std::string source_, origin_, rule_;
+};
+
+}  // namespace stile::session

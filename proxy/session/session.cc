@@ -1,0 +1,291 @@
+// Session: one client connection, from accept until it ends or becomes a tunnel.
+#include "proxy/session/session.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "proxy/base/clock.h"
+#include "proxy/base/log.h"
+#include "proxy/session/http_exchange.h"
+#include "proxy/session/rate.h"
+#include "proxy/session/refusal.h"
+
+namespace stile::session {
+namespace {
+
+constexpr std::size_t linger_bytes = 256 * 1024;
+constexpr std::chrono::milliseconds linger_time{1000};
+// For an answer that the client does not read.
+constexpr std::chrono::milliseconds answer_time{10000};
+
+log::Throttle internal_errors;
+
+}  // namespace
+
+Session::Session(Context& context, SocketPtr client, Peer peer)
+    : context_{context}, peer_{std::move(peer)}, client_{std::move(client)} {
+  context_.live.push_back(*this);
+}
+
+void Session::start(Context& context, SocketPtr client, Peer peer) {
+  own(std::unique_ptr<Session>{new Session{context, std::move(client), std::move(peer)}});
+}
+
+Detached Session::own(std::unique_ptr<Session> self) {
+  try {
+    co_await self->run();
+  } catch (const std::exception& problem) {
+    internal_errors.warning(std::string{"a connection was closed: "} + problem.what());
+  }
+}
+
+Task<> Session::run() {
+  while (!is_cancelled()) {
+    http::RequestHead head;
+    const Reason bad = co_await read_head(head);
+    if (bad != Reason::none) {
+      // Nothing of a request was there: a kept connection that was not used again, or a scan.
+      if (in_.empty() && (served_one_ || bad != Reason::header_timeout)) co_return;
+      Request request;
+      request.begun = context_.loop.now();
+      request.generation = context_.policy.get()->generation();
+      cancelled_ = Reason::none;
+      co_await refuse(request, bad);
+      co_return;
+    }
+    co_await throttle();
+    if (is_cancelled()) co_return;
+    if (head.is_connect) {
+      co_await serve_connect(head);
+      co_return;
+    }
+    HttpExchange exchange{*this, head};
+    if (!co_await exchange.run()) co_return;
+    served_one_ = true;
+    if (drain_) co_return;
+  }
+}
+
+// From accept, or the end of the last answer, to the end of the head: one absolute deadline, so
+// that a client that dribbles gains nothing.
+Task<Session::Reason> Session::read_head(http::RequestHead& head) {
+  scanner_.reset();
+  set_deadline(context_.limits.header_timeout, Reason::header_timeout);
+  for (bool first = in_.empty();; first = false) {
+    if (!first) {
+      const auto found = scanner_.scan_request(in_, head);
+      if (found.state == http::ParseState::complete) {
+        disarm();
+        head_bytes_ = found.consumed;
+        co_return Reason::none;
+      }
+      if (found.state == http::ParseState::bad) co_return Reason::bad_request;
+      if (in_.size() >= context_.limits.header_bytes) co_return Reason::header_too_large;
+    }
+    if (!co_await read_more()) {
+      if (cancelled_ != Reason::none) co_return cancelled_;
+      if (!in_.empty()) co_return Reason::bad_request;  // the head ends in the middle
+      co_return Reason::internal_error;
+    }
+  }
+}
+
+Task<bool> Session::read_more() {
+  co_await client_->readable();
+  if (is_cancelled()) co_return false;
+  auto& buffer = context_.relay.buffer;
+  const auto got = client_->read(buffer.data(), buffer.size());
+  if (got.would_block) co_return true;
+  if (got.bytes <= 0) co_return false;
+  in_.append(buffer.data(), static_cast<std::size_t>(got.bytes));
+  co_return true;
+}
+
+Task<> Session::throttle() {
+  if (!peer_.agent) co_return;
+  const auto pause =
+      reserve_request(*peer_.account, peer_.agent->requests_per_second, context_.loop.now());
+  if (pause.count() == 0) co_return;
+  Event due{context_.loop};
+  struct Alarm final : Deadline {
+    explicit Alarm(Event& event) : due{event} {}
+    void on_deadline() override { due.fire(); }
+    Event& due;
+  } alarm{due};
+  context_.loop.arm(alarm, std::chrono::ceil<std::chrono::milliseconds>(pause));
+  co_await wait(due);
+}
+
+void Session::decide(Request& request) {
+  const auto& snapshot = context_.policy.get();
+  const auto* agent = peer_.in(*snapshot);
+  request.judged_by = agent != nullptr ? *agent : nullptr;
+  request.generation = snapshot->generation();
+  if (request.judged_by) peer_.agent = request.judged_by;
+  acl::Query query;
+  query.agent = request.judged_by.get();
+  query.usage.budget_exhausted =
+      peer_.account->bytes_up.is_spent() || peer_.account->bytes_down.is_spent();
+  query.scheme = request.scheme;
+  query.authority = acl::split_authority(request.authority);
+  query.now = unix_micros();
+  query.charged = request.charged.get();
+  request.decision = acl::decide(query);
+  request.would_deny =
+      request.decision.verdict == acl::Verdict::would_deny ? request.decision.reason : Reason::none;
+  if (request.decision.passes() &&
+      (drain_ || context_.shared.draining.load(std::memory_order_relaxed))) {
+    request.decision.verdict = acl::Verdict::deny;
+    request.decision.reason = Reason::draining;
+  }
+}
+
+// A grant that counts requests counts this one, if it is the grant that lets it through.
+Session::Reason Session::charge(Request& request) {
+  const acl::Grant* grant = request.decision.grant;
+  request.up = {};
+  request.up.draw_on(peer_.account->bytes_up);
+  if (grant == nullptr) return Reason::none;
+  request.up.draw_on(grant->lease->bytes_up);
+  if (request.charged == grant->lease) return Reason::none;
+  if (grant->lease->requests.take(1) != 1) return Reason::host_not_allowed;
+  request.charged = grant->lease;
+  return Reason::none;
+}
+
+Session::Reason Session::still_allowed(Request& request) {
+  if (context_.policy.get()->generation() == request.generation) return Reason::none;
+  decide(request);
+  if (!request.decision.passes()) return request.decision.reason;
+  if (const Reason spent = charge(request); spent != Reason::none) return spent;
+  if (request.origin && !acl::may_dial(*request.judged_by, request.decision, *request.origin,
+                                       *context_.own_addresses)) {
+    return Reason::address_forbidden;
+  }
+  return Reason::none;
+}
+
+// The line that lets the bytes out.
+Task<bool> Session::write_open(Request& request) {
+  RequestRecord line{audit::Event::open, peer_, request};
+  line.record.verdict = request.verdict_when_open();
+  line.record.reason = request.would_deny;
+  if (!co_await context_.audit.write(line.record)) co_return false;
+  request.wrote_open = true;
+  peer_.tally->request(metrics::method_of(request.method), *line.record.verdict,
+                       request.would_deny);
+  co_return true;
+}
+
+Task<> Session::refuse(Request& request, Reason reason, bool keep_alive) {
+  request.decision.verdict = acl::Verdict::deny;
+  request.decision.reason = reason;
+  RequestRecord line{audit::Event::deny, peer_, request};
+  line.record.verdict = acl::Verdict::deny;
+  line.record.reason = reason;
+  line.record.status = acl::status(reason);
+  peer_.tally->request(metrics::method_of(request.method), acl::Verdict::deny, reason);
+  if (!co_await context_.audit.write(line.record)) reason = Reason::audit_unavailable;
+  co_await answer_refusal(request, reason, keep_alive);
+}
+
+Task<> Session::answer_refusal(const Request& request, Reason reason, bool keep_alive) {
+  Refusal refusal;
+  refusal.reason = reason;
+  refusal.agent = peer_.id();
+  refusal.host = request.decision.host.text();
+  if (refusal.host.empty()) refusal.host = acl::split_authority(request.authority).host;
+  refusal.port = request.decision.port;
+  refusal.scheme = request.scheme;
+  if (peer_.agent) refusal.contact = peer_.agent->contact;
+  refusal.keep_alive = keep_alive;
+  refusal.is_head = request.method == "HEAD";
+  const std::string answer = write_refusal(refusal);
+  set_deadline(answer_time, Reason::idle_timeout);
+  const bool sent = co_await send(*client_, answer);
+  if (sent && !keep_alive) co_await linger();
+}
+
+void Session::reset_client() noexcept {
+  const ::linger at_once{1, 0};
+  ::setsockopt(client_->fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+// Closing with unread bytes in the socket resets it, and the client may lose the answer. So what
+// the client still sends is read, within bounds; nothing to read, nothing to wait for.
+Task<> Session::linger() {
+  if (!client_->is_readable() && in_.size() <= head_bytes_) co_return;
+  ::shutdown(client_->fd(), SHUT_WR);
+  set_deadline(linger_time, Reason::idle_timeout);
+  auto& buffer = context_.relay.buffer;
+  for (std::size_t left = linger_bytes; left > 0;) {
+    co_await client_->readable();
+    if (is_cancelled()) co_return;
+    const auto got = client_->read(buffer.data(), std::min(left, buffer.size()));
+    if (got.would_block) continue;
+    if (got.bytes <= 0) co_return;
+    left -= static_cast<std::size_t>(got.bytes);
+  }
+}
+
+Task<bool> Session::send(Socket& socket, std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (!socket.is_writable()) co_await socket.writable();
+    if (is_cancelled()) co_return false;
+    const auto sent = socket.write(bytes.data(), bytes.size());
+    if (sent.would_block) continue;
+    if (sent.bytes < 0) co_return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent.bytes));
+  }
+  co_return true;
+}
+
+void Session::cancel(Reason reason) {
+  if (is_tunnel_ || is_cancelled()) return;
+  cancelled_ = reason;
+  client_->interrupt();
+  if (origin_) origin_->interrupt();
+  if (waiting_for_ != nullptr) waiting_for_->fire();
+}
+
+void Session::set_deadline(std::chrono::milliseconds after, Reason reason) {
+  deadline_reason_ = reason;
+  context_.loop.arm(*this, after);
+}
+
+Task<> Session::wait(Event& event) {
+  waiting_for_ = &event;
+  if (!is_cancelled()) co_await event;
+  waiting_for_ = nullptr;
+}
+
+void Session::judge_again(const acl::Snapshot& snapshot, bool all) {
+  const auto* agent = peer_.in(snapshot);
+  if (peer_.agent && agent == nullptr) return cancel(Reason::revoked);
+  // A request before its first byte is judged again when it gets there; an exchange that runs is
+  // judged now.
+  if (current_ == nullptr || !current_->wrote_open || agent == nullptr) return;
+  if (!all && agent->get() == current_->judged_by.get()) return;
+  current_->generation = 0;
+  if (still_allowed(*current_) != Reason::none) cancel(Reason::revoked);
+}
+
+void Session::drain() {
+  drain_ = true;
+  // Waiting for a request that would only be refused.
+  if (current_ == nullptr && in_.empty()) cancel(Reason::draining);
+}
+
+bool Session::describe(ConnectionInfo& info) const {
+  if (current_ == nullptr || !current_->wrote_open) return false;
+  info.agent = peer_.id();
+  info.host = std::string{current_->decision.host.text()};
+  info.port = current_->decision.port;
+  if (current_->origin) info.origin = current_->origin->text();
+  info.age_seconds = std::chrono::duration<double>(context_.loop.now() - current_->begun).count();
+  return true;
+}
+
+}  // namespace stile::session

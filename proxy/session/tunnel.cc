@@ -1,0 +1,110 @@
+// Tunnel: a CONNECT that was let through and relays.
+#include "proxy/session/tunnel.h"
+
+#include "proxy/base/clock.h"
+#include "proxy/net/sockaddr.h"
+
+namespace stile::session {
+
+Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr client,
+               SocketPtr origin)
+    : Relay{context.relay, std::move(client), std::move(origin)},
+      context_{context},
+      peer_{std::move(peer)},
+      charged_{request.charged},
+      origin_{*request.origin},
+      hello_{request.hello},
+      begun_{request.begun} {
+  const acl::Decision& decision = request.decision;
+  authority_ = std::make_unique<std::string>(
+      decision.literal ? net::endpoint_text(*decision.literal, decision.port)
+                       : std::string{decision.host.text()} + ":" + std::to_string(decision.port));
+  meter_up() = request.up;
+  meter_down() = request.down;
+  count_before(request.bytes_up, request.bytes_down);
+  ++peer_.tally->tunnels_open;
+  context_.live.push_back(*this);
+  context_.loop.arm(*this, context_.limits.idle_timeout);
+}
+
+void Tunnel::start(Context& context, Peer peer, const Request& request, SocketPtr client,
+                   SocketPtr origin, std::string_view first) {
+  auto* self = new Tunnel{context, std::move(peer), request, std::move(client), std::move(origin)};
+  self->begin(first);
+}
+
+// Sleeps, then looks: a busy tunnel pays nothing per byte. Both directions count together, so that
+// a stream that only flows one way lives.
+void Tunnel::on_deadline() {
+  const auto idle_since = context_.loop.now() - last_byte();
+  if (idle_since >= context_.limits.idle_timeout) return close(acl::Reason::idle_timeout);
+  context_.loop.arm(*this, std::chrono::ceil<std::chrono::milliseconds>(
+                               context_.limits.idle_timeout - idle_since));
+}
+
+void Tunnel::on_end(End end) {
+  close(end == End::budget_spent ? acl::Reason::budget_exhausted : acl::Reason::none);
+}
+
+void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
+  const auto* agent = peer_.in(snapshot);
+  if (agent == nullptr) return close(acl::Reason::revoked);
+  if (!all && agent->get() == peer_.agent.get()) return;  // nothing changed for this agent
+  acl::Query query;
+  query.agent = agent->get();
+  query.authority = acl::split_authority(*authority_);
+  query.now = unix_micros();
+  query.charged = charged_.get();
+  const acl::Decision decision = acl::decide(query);
+  if (!decision.passes() || !acl::may_dial(**agent, decision, origin_, *context_.own_addresses) ||
+      ((*agent)->mode != acl::Mode::observe &&
+       judge_hello(**agent, decision, hello_) != acl::Reason::none)) {
+    return close(acl::Reason::revoked);
+  }
+  peer_.agent = *agent;
+}
+
+void Tunnel::close(acl::Reason reason) {
+  if (reason != acl::Reason::none) reset_both();
+  const acl::Authority authority = acl::split_authority(*authority_);
+  audit::Record record;
+  record.event = audit::Event::close;
+  record.time_us = unix_micros();
+  record.agent = peer_.id();
+  const std::string source = peer_.source_text();
+  record.src = source;
+  record.conn = peer_.conn;
+  record.method = "CONNECT";
+  record.scheme = "connect";
+  record.host = authority.host;
+  record.port = acl::parse_port(authority.port).value_or(0);
+  record.verdict = reason == acl::Reason::none ? acl::Verdict::allow : acl::Verdict::deny;
+  record.reason = reason;
+  record.status = 200;
+  const std::string origin = net::endpoint_text(origin_, record.port);
+  record.origin = origin;
+  record.bytes_up = bytes_up();
+  record.bytes_down = bytes_down();
+  record.duration_ms = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(context_.loop.now() - begun_).count());
+  record.policy = context_.policy.get()->generation();
+  context_.audit.add(record);
+  peer_.tally->bytes_up += bytes_up();
+  peer_.tally->bytes_down += bytes_down();
+  --peer_.tally->tunnels_open;
+  delete this;
+}
+
+bool Tunnel::describe(ConnectionInfo& info) const {
+  const acl::Authority authority = acl::split_authority(*authority_);
+  info.agent = peer_.id();
+  info.host = std::string{authority.host};
+  info.port = acl::parse_port(authority.port).value_or(0);
+  info.origin = origin_.text();
+  info.bytes_up = bytes_up();
+  info.bytes_down = bytes_down();
+  info.age_seconds = std::chrono::duration<double>(context_.loop.now() - begun_).count();
+  return true;
+}
+
+}  // namespace stile::session

@@ -1,0 +1,41 @@
+// Tunnel: a CONNECT that was let through and relays. Small, because there may be many that idle.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "proxy/net/relay.h"
+#include "proxy/session/context.h"
+#include "proxy/session/live.h"
+#include "proxy/session/request.h"
+
+namespace stile::session {
+
+class Tunnel final : public Live, private net::Relay, private Deadline {
+ public:
+  // Owns itself. `first` was read from the client already and goes to the origin.
+  static void start(Context& context, Peer peer, const Request& request, SocketPtr client,
+                    SocketPtr origin, std::string_view first);
+
+  void judge_again(const acl::Snapshot& snapshot, bool all) override;
+  void drain() override {}  // it may finish; the server ends what is left when time is up
+  void end() override { close(acl::Reason::draining); }
+  [[nodiscard]] bool describe(ConnectionInfo& info) const override;
+
+ private:
+  Tunnel(Context& context, Peer peer, const Request& request, SocketPtr client, SocketPtr origin);
+  void on_end(End end) override;
+  void on_deadline() override;
+  void close(acl::Reason reason);  // writes the line and destroys this
+
+  Context& context_;
+  Peer peer_;
+  std::unique_ptr<std::string> authority_;  // canonical; for the log and for judging again
+  std::shared_ptr<acl::Lease> charged_;     // keeps the meter's grant alive
+  acl::Address origin_;
+  HelloSeen hello_;
+  SteadyTime begun_;
+};
+
+}  // namespace stile::session

@@ -1,0 +1,92 @@
+// Refusal: the bytes that a refused client sees.
+#include "proxy/session/refusal.h"
+
+#include <gtest/gtest.h>
+
+#include "proxy/session/rate.h"
+
+namespace stile::session {
+namespace {
+
+using acl::Reason;
+
+Refusal refused(Reason reason) {
+  Refusal refusal;
+  refusal.reason = reason;
+  refusal.agent = "alpha";
+  refusal.host = "example.com";
+  refusal.port = 443;
+  return refusal;
+}
+
+TEST(WriteRefusal, SaysTheReasonWhereClientsLook) {
+  Refusal refusal = refused(Reason::host_not_allowed);
+  refusal.contact = "ops@example.org";
+  const std::string answer = write_refusal(refusal);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 403 host-not-allowed\r\n"));
+  EXPECT_NE(answer.find("\r\nX-Stile-Reason: host-not-allowed\r\n"), std::string::npos);
+  EXPECT_NE(answer.find("\r\nProxy-Status: stile; error=http_request_denied; "
+                        "details=\"host-not-allowed\"\r\n"),
+            std::string::npos);
+  EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos);
+  EXPECT_NE(answer.find("{\"error\":\"host-not-allowed\",\"agent\":\"alpha\","
+                        "\"host\":\"example.com\",\"port\":443,\"message\":\""),
+            std::string::npos);
+  EXPECT_NE(answer.find("\"hint\":\"stile allow alpha example.com\""), std::string::npos);
+  EXPECT_NE(answer.find("\"contact\":\"ops@example.org\""), std::string::npos);
+}
+
+TEST(WriteRefusal, LengthIsThatOfTheBody) {
+  const std::string answer = write_refusal(refused(Reason::dns_failure));
+  const auto body = answer.substr(answer.find("\r\n\r\n") + 4);
+  EXPECT_NE(answer.find("Content-Length: " + std::to_string(body.size()) + "\r\n"),
+            std::string::npos);
+}
+
+TEST(WriteRefusal, HasNoHintWhereADenyRuleStands) {
+  EXPECT_EQ(write_refusal(refused(Reason::host_denied)).find("\"hint\""), std::string::npos);
+}
+
+TEST(WriteRefusal, HintNamesThePortAndSchemeThatAreNeeded) {
+  Refusal refusal = refused(Reason::port_not_allowed);
+  refusal.port = 8443;
+  EXPECT_EQ(allow_hint(refusal), "stile allow alpha example.com:8443");
+  refusal.scheme = acl::Scheme::http;
+  refusal.port = 80;
+  EXPECT_EQ(allow_hint(refusal), "stile allow alpha http://example.com");
+}
+
+TEST(WriteRefusal, NothingThatTheAgentSentBreaksTheAnswer) {
+  Refusal refusal = refused(Reason::bad_request);
+  refusal.host = "a\"\r\nSet-Cookie: x\\\x80";
+  const std::string answer = write_refusal(refusal);
+  EXPECT_EQ(answer.find("\r\nSet-Cookie"), std::string::npos);
+  EXPECT_NE(answer.find("a\\u0022\\u000d\\u000aSet-Cookie: x\\u005c\\u0080"), std::string::npos);
+}
+
+TEST(WriteRefusal, AnswerToHeadHasNoBody) {
+  Refusal refusal = refused(Reason::host_not_allowed);
+  refusal.is_head = true;
+  EXPECT_TRUE(write_refusal(refusal).ends_with("\r\n\r\n"));
+}
+
+TEST(RequestRate, LetsASecondsWorthThroughAndThenSpacesThemOut) {
+  acl::Account account;
+  const auto now = std::chrono::steady_clock::time_point{} + std::chrono::hours{1};
+  for (int i = 0; i < 101; ++i) {
+    ASSERT_EQ(reserve_request(account, 100, now).count(), 0) << i;
+  }
+  EXPECT_EQ(reserve_request(account, 100, now), std::chrono::milliseconds{10});
+  EXPECT_EQ(reserve_request(account, 100, now), std::chrono::milliseconds{20});
+  EXPECT_EQ(reserve_request(account, 100, now + std::chrono::seconds{1}).count(), 0);
+}
+
+TEST(RequestRate, ZeroMeansNoLimit) {
+  acl::Account account;
+  for (int i = 0; i < 10000; ++i) {
+    ASSERT_EQ(reserve_request(account, 0, std::chrono::steady_clock::time_point{}).count(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace stile::session

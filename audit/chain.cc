@@ -19,7 +19,7 @@ void Linker::append(std::string& out, ChainHead& head, std::string_view before,
     out += '"';
   }
   out += '}';
-  // Also without a chain: it may be switched on later, and then goes on from this line.
+  // Also without a chain: the head is told to the journal, and may be named by an audit-gap.
   head.hash = sha_.hash(std::string_view{out}.substr(begin));
   out += '\n';
 }

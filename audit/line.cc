@@ -81,11 +81,13 @@ class LineReader {
     std::string_view name;
     if (const LineKind kind = string(name); kind != LineKind::whole) return kind;
     if (const LineKind kind = literal(":"); kind != LineKind::whole) return kind;
-    for (std::size_t key = 0; key < keys.size(); ++key) {
+    for (std::size_t key = next_key_; key < keys.size(); ++key) {
       if (keys[key].name != name) continue;
-      if (key < next_key_) return LineKind::foreign;  // twice or out of order: two meanings
       next_key_ = key + 1;
       return value(key);
+    }
+    for (std::size_t key = 0; key < next_key_; ++key) {
+      if (keys[key].name == name) return LineKind::foreign;  // twice or out of order: two meanings
     }
     std::string_view ignored;
     return any_value(ignored);
@@ -143,11 +145,13 @@ class LineReader {
     const std::size_t begin = at_;
     while (at_ < bytes_.size() && is_digit(bytes_[at_])) ++at_;
     to = bytes_.substr(begin, at_ - begin);
-    if (at_ == bytes_.size()) return LineKind::torn;  // a line never ends in a number
+    const bool is_at_end = at_ == bytes_.size();  // more digits may have followed
+    if (to.empty()) return is_at_end ? LineKind::torn : LineKind::foreign;
     std::uint64_t parsed{};
-    const bool has_leading_zero = to.size() > 1 && to.front() == '0';
     const bool fits = std::from_chars(to.data(), to.data() + to.size(), parsed).ec == std::errc{};
-    return fits && !has_leading_zero ? LineKind::whole : LineKind::foreign;
+    const bool has_leading_zero = to.size() > 1 && to.front() == '0';
+    if (!fits || has_leading_zero) return LineKind::foreign;
+    return is_at_end ? LineKind::torn : LineKind::whole;  // a line never ends in a number
   }
 
   LineKind list(std::string_view& to) {

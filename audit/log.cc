@@ -33,6 +33,12 @@ bool is_link(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
 }
 
+bool ends_in_newline(const File& file) {
+  const auto size = static_cast<off_t>(file.size());
+  char last = '\n';
+  return size == 0 || (::pread(file.fd(), &last, 1, size - 1) == 1 && last == '\n');
+}
+
 Result<Tail> read_tail_of(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -66,8 +72,10 @@ Result<void> Log::recover() {
   file_ = std::move(*file);
   if (is_stdout || !file_.is_regular()) return {};  // nothing can be read back: a chain of its own
   rotate_at_ = options_.max_bytes;
-  if (options_.format == Format::squid) return {};
-
+  if (options_.format == Format::squid) {
+    if (!ends_in_newline(file_)) torn_.set_unended_line(zero_hash);
+    return {};
+  }
   const bool is_new = file_.size() == 0;
   auto tail = is_new ? read_tail_of(rotated_name(path, 1)) : read_tail(file_.fd(), path);
   if (!tail) return tail.error();

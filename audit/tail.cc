@@ -62,7 +62,7 @@ bool is_torn_only(std::string_view file) {
   Line line;
   while (!file.empty()) {
     const std::size_t length = std::min(file.find('\n'), file.size());
-    if (read_line(file.substr(0, length), line) != LineKind::torn) return false;
+    if (length == 0 || read_line(file.substr(0, length), line) != LineKind::torn) return false;
     file.remove_prefix(std::min(length + 1, file.size()));
   }
   return true;

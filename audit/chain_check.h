@@ -1,0 +1,64 @@
+// ChainCheck: judges the lines of a log one after the other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "audit/chain.h"
+#include "audit/line.h"
+#include "audit/torn.h"
+
+namespace stile::audit {
+
+struct Place {
+  std::string_view file;
+  std::uint64_t line = 0;
+  [[nodiscard]] std::string text() const;  // "audit.jsonl:17"
+};
+
+class ChainCheck {
+ public:
+  struct Violation {
+    Place place;
+    std::string why;
+  };
+
+  // The next line, without its newline. True: it is whole and holds as far as one can see by now;
+  // `line` is filled. A torn line is neither held nor refused until the line behind it is known.
+  // False with violation(): stop.
+  bool add(const Place& place, std::string_view bytes, Line& line);
+  // No more lines. `is_ended`: the last one had its newline.
+  void finish(bool is_ended);
+
+  [[nodiscard]] const std::optional<Violation>& violation() const noexcept { return violation_; }
+  // The last line is torn, and no process has started since to say so.
+  [[nodiscard]] const std::optional<Place>& torn_end() const noexcept { return torn_at_; }
+  [[nodiscard]] const ChainHead& head() const noexcept { return head_; }
+  [[nodiscard]] std::uint64_t first_seq() const noexcept { return first_seq_; }
+
+ private:
+  bool fail(const Place& place, std::string why);
+  bool check_begin(const Place& place, const Line& line);
+  bool check_seq(const Place& place, const Line& line);
+  bool check_torn(const Place& place, const Line& line);
+  // Line `later` names another hash than that of the line before it, `earlier`. Which of the two
+  // was changed shows in the line behind: it names the hash of `later`, or not.
+  struct Suspicion {
+    Place earlier, later;
+    HexHash later_hash;
+  };
+  void resolve(const Suspicion& suspicion, std::string_view next_prev);
+
+  Sha256 sha_;
+  ChainHead head_;
+  Place last_;
+  std::uint64_t first_seq_ = 0;  // 0: no line yet
+  Torn torn_;
+  std::optional<Place> torn_at_;
+  std::optional<Suspicion> suspicion_;
+  std::optional<Violation> violation_;
+};
+
+}  // namespace stile::audit

@@ -1,0 +1,78 @@
+// LineSource: one buffer that holds several of the longest lines.
+#include "audit/line_source.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "audit/format.h"
+
+namespace stile::audit {
+namespace {
+constexpr std::size_t buffer_bytes = 4 * max_line_bytes;
+}
+
+Result<LineSource> LineSource::open(const std::string& path) {
+  const int fd = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                             : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Error{path + ": " + std::strerror(errno)};
+  return LineSource{fd, path};
+}
+
+LineSource::LineSource(int fd, std::string name)
+    : fd_{fd}, name_{std::move(name)}, buffer_(buffer_bytes, '\0') {}
+
+LineSource::LineSource(LineSource&& other) noexcept
+    : fd_{std::exchange(other.fd_, -1)},
+      name_{std::move(other.name_)},
+      buffer_{std::move(other.buffer_)} {}
+
+LineSource::~LineSource() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+// Reads more behind what is there; false at the end.
+bool LineSource::fill() {
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  while (true) {
+    const ssize_t count = ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) error_ = name_ + ": " + std::strerror(errno);
+    if (count <= 0) return false;
+    end_ += static_cast<std::size_t>(count);
+    return true;
+  }
+}
+
+bool LineSource::next() {
+  if (!error_.empty()) return false;
+  if (has_newline_) ++number_;
+  std::size_t seen = 0;
+  while (true) {
+    const std::string_view there{buffer_.data() + begin_, end_ - begin_};
+    const std::size_t newline = there.find('\n', seen);
+    has_newline_ = newline != there.npos;
+    if (has_newline_ || there.size() > max_line_bytes) {
+      line_ = there.substr(0, std::min(newline, max_line_bytes + 1));
+      has_newline_ = line_.size() == newline;
+      break;
+    }
+    seen = there.size();
+    if (fill()) continue;
+    line_ = {buffer_.data() + begin_, end_ - begin_};
+    if (line_.empty() || !error_.empty()) return false;
+    break;
+  }
+  begin_ += line_.size() + (has_newline_ ? 1 : 0);
+  return true;
+}
+
+}  // namespace stile::audit

@@ -1,0 +1,92 @@
+// show: when, what, who, whereto, and why.
+#include "audit/show.h"
+
+#include <ostream>
+
+#include "audit/line_source.h"
+
+namespace stile::audit {
+namespace {
+
+void append_padded(std::string& out, std::string_view word, std::size_t width) {
+  out += word;
+  out.append(word.size() < width ? width - word.size() : 0, ' ');
+}
+
+// " label value", if the key is there.
+void append_field(std::string& out, const Line& line, Key key, std::string_view label) {
+  if (line.raw(key).empty()) return;
+  out.append(label).append(line.raw(key));
+}
+
+void append_target(std::string& out, const Line& line) {
+  append_field(out, line, Key::method, " ");
+  append_field(out, line, Key::host, " ");
+  append_field(out, line, Key::port, ":");
+  append_field(out, line, Key::path, "");
+}
+
+}  // namespace
+
+bool matches(const Line& line, const ShowOptions& options) noexcept {
+  if (!options.agent.empty() && line.raw(Key::agent) != options.agent) return false;
+  if (!options.denied_only) return true;
+  return line.raw(Key::verdict) == "deny" || line.raw(Key::verdict) == "would-deny";
+}
+
+std::string describe(const Line& line) {
+  std::string out{line.raw(Key::ts)};
+  out += ' ';
+  append_padded(out, line.raw(Key::event), 9);
+  out += ' ';
+  append_padded(out, line.raw(Key::agent).empty() ? "-" : line.raw(Key::agent), 12);
+  append_target(out, line);
+  const std::string_view verdict = line.raw(Key::verdict);
+  if (verdict != "allow") append_field(out, line, Key::verdict, " ");
+  append_field(out, line, Key::reason, " ");
+  append_field(out, line, Key::rule, " by ");
+  append_field(out, line, Key::status, " status ");
+  append_field(out, line, Key::origin, " to ");
+  append_field(out, line, Key::sni, " sni ");
+  append_field(out, line, Key::bytes_up, " up ");
+  append_field(out, line, Key::bytes_down, " down ");
+  append_field(out, line, Key::duration_ms, " ms ");
+  append_field(out, line, Key::stripped, " stripped ");
+  append_field(out, line, Key::count, " count ");
+  append_field(out, line, Key::policy, " policy ");
+  append_field(out, line, Key::version, " version ");
+  append_field(out, line, Key::config, " config ");
+  append_field(out, line, Key::torn, " torn ");
+  append_field(out, line, Key::actor, " actor ");
+  append_field(out, line, Key::detail, " ");
+  return out;
+}
+
+int show(const std::vector<std::string>& files, const ShowOptions& options, std::ostream& out,
+         std::ostream& err) {
+  int status = 0;
+  for (const std::string& name : files) {
+    auto source = LineSource::open(name);
+    if (!source) {
+      err << "cannot read " << source.error().message << '\n';
+      status = 1;
+      continue;
+    }
+    Line line;
+    while (source->next()) {
+      if (read_line(source->line(), line) != LineKind::whole) {
+        err << name << ':' << source->number() << ": is no audit line\n";
+        status = 1;
+      } else if (matches(line, options)) {
+        out << describe(line) << '\n';
+      }
+    }
+    if (!source->error().empty()) {
+      err << "cannot read " << source->error() << '\n';
+      status = 1;
+    }
+  }
+  return status;
+}
+
+}  // namespace stile::audit

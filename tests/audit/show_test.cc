@@ -1,0 +1,58 @@
+// show: lines for people.
+#include "audit/show.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/audit/world.h"
+
+namespace stile::audit {
+namespace {
+
+class Show : public AuditWorld {
+ protected:
+  void write_sample() const {
+    const auto log = open_log();
+    Record other = deny_record("b.example\x1b[2J");
+    other.agent = "beta";
+    EXPECT_EQ(write(*log, {open_record(1), deny_record("a.example"), other, close_record(1)}), 4u);
+  }
+  [[nodiscard]] std::string shown(const ShowOptions& options, int expected_status = 0) const {
+    std::ostringstream out, err;
+    EXPECT_EQ(show({log_path_}, options, out, err), expected_status);
+    return out.str() + err.str();
+  }
+};
+
+TEST_F(Show, WritesOneReadableLineEach) {
+  write_sample();
+  EXPECT_EQ(shown({}),
+            "2026-11-16T09:00:00.000000Z open      alpha        CONNECT api.github.com:443 by "
+            "api.github.com (/etc/stile/stile.toml:12) status 200 to 140.82.121.6 sni "
+            "api.github.com policy 3\n"
+            "2026-11-16T09:00:00.000000Z deny      alpha        CONNECT a.example:443 deny "
+            "host-not-allowed status 403 policy 3\n"
+            "2026-11-16T09:00:00.000000Z deny      beta         CONNECT "
+            "b.example\\u001b[2J:443 deny host-not-allowed status 403 policy 3\n"
+            "2026-11-16T09:00:00.000000Z close     alpha        CONNECT api.github.com:443 by "
+            "api.github.com (/etc/stile/stile.toml:12) status 200 to 140.82.121.6 sni "
+            "api.github.com up 517 down 16464 ms 842 policy 3\n");
+}
+
+TEST_F(Show, KeepsToOneAgentOrToRefusals) {
+  write_sample();
+  EXPECT_EQ(std::ranges::count(shown({.agent = "beta"}), '\n'), 1);
+  EXPECT_EQ(std::ranges::count(shown({.denied_only = true}), '\n'), 2);
+  EXPECT_EQ(std::ranges::count(shown({.agent = "alpha", .denied_only = true}), '\n'), 1);
+  EXPECT_EQ(shown({.agent = "gamma"}), "");
+}
+
+TEST_F(Show, NamesWhatIsNoAuditLineAndGoesOn) {
+  write_sample();
+  append_file(log_path_, "garbage\n");
+  const std::string text = shown({.agent = "beta"}, 1);
+  EXPECT_NE(text.find(log_path_ + ":5: is no audit line\n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace stile::audit

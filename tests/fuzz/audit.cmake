@@ -1,0 +1,2 @@
+# The reader of audit lines (`stile audit`, and every start), and the writer that feeds it.
+stile_fuzzer(audit_line LINK stile::audit)

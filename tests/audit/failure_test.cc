@@ -31,7 +31,7 @@ class SizeLimit {
   rlimit before_{};
 };
 
-class Failure : public AuditWorld {
+class AuditFailure : public AuditWorld {
  protected:
   // "open close audit-gap …"
   [[nodiscard]] std::string events() const {
@@ -45,7 +45,7 @@ class Failure : public AuditWorld {
   }
 };
 
-TEST_F(Failure, LeavesNothingWrittenUnderDeny) {
+TEST_F(AuditFailure, LeavesNothingWrittenUnderDeny) {
   const auto log = open_log({.path = "/dev/full"});
   EXPECT_EQ(write(*log, {open_record(1), close_record(2)}), 0u);
   EXPECT_FALSE(log->healthy());
@@ -56,14 +56,14 @@ TEST_F(Failure, LeavesNothingWrittenUnderDeny) {
   EXPECT_FALSE(log->healthy());
 }
 
-TEST_F(Failure, CountsEverythingAsWrittenUnderContinue) {
+TEST_F(AuditFailure, CountsEverythingAsWrittenUnderContinue) {
   const auto log = open_log({.path = "/dev/full", .deny_on_failure = false});
   EXPECT_EQ(write(*log, {open_record(1), deny_record("a.example")}), 2u);
   EXPECT_FALSE(log->healthy());
   EXPECT_EQ(log->gaps(), 2u);
 }
 
-TEST_F(Failure, UnderDenyIsFollowedByACountOfRefusals) {
+TEST_F(AuditFailure, UnderDenyIsFollowedByACountOfRefusals) {
   const auto log = open_log();
   EXPECT_EQ(write(*log, {open_record(1)}), 1u);
   {
@@ -88,7 +88,7 @@ TEST_F(Failure, UnderDenyIsFollowedByACountOfRefusals) {
       << verified.out;
 }
 
-TEST_F(Failure, UnderContinueIsFollowedByACountOfWhatIsMissing) {
+TEST_F(AuditFailure, UnderContinueIsFollowedByACountOfWhatIsMissing) {
   const auto log = open_log({.deny_on_failure = false});
   EXPECT_EQ(write(*log, {open_record(1)}), 1u);
   {
@@ -102,7 +102,7 @@ TEST_F(Failure, UnderContinueIsFollowedByACountOfWhatIsMissing) {
   EXPECT_NE(verified.out.find(":2: gap: 2 records are missing\n"), std::string::npos);
 }
 
-TEST_F(Failure, LetsCloseLinesWaitAndWritesThemFirst) {
+TEST_F(AuditFailure, LetsCloseLinesWaitAndWritesThemFirst) {
   const auto log = open_log();
   EXPECT_EQ(write(*log, {open_record(1), open_record(2), open_record(3)}), 3u);
   {
@@ -119,7 +119,7 @@ TEST_F(Failure, LetsCloseLinesWaitAndWritesThemFirst) {
       << verified.out << verified.err;
 }
 
-TEST_F(Failure, WritesManyWaitingLinesInOrder) {
+TEST_F(AuditFailure, WritesManyWaitingLinesInOrder) {
   const auto log = open_log();
   std::vector<Record> opens, closes;
   for (std::uint64_t conn = 1; conn <= 2000; ++conn) {
@@ -139,7 +139,7 @@ TEST_F(Failure, WritesManyWaitingLinesInOrder) {
 }
 
 // The disk is full at every byte of a batch of three lines.
-TEST_F(Failure, AtEveryByteCountsExactlyTheWholeLines) {
+TEST_F(AuditFailure, AtEveryByteCountsExactlyTheWholeLines) {
   std::size_t first = 0, all = 0;
   {
     const auto log = open_log();
@@ -179,7 +179,7 @@ TEST_F(Failure, AtEveryByteCountsExactlyTheWholeLines) {
 }
 
 // Space comes back byte by byte, so that the audit-gap itself is torn at each of its bytes.
-TEST_F(Failure, ThatGoesOnByteByByteStillHolds) {
+TEST_F(AuditFailure, ThatGoesOnByteByByteStillHolds) {
   const auto log = open_log();
   EXPECT_EQ(write(*log, {open_record(1)}), 1u);
   const std::size_t begin = read_file(log_path_).size();
@@ -193,7 +193,7 @@ TEST_F(Failure, ThatGoesOnByteByByteStillHolds) {
   EXPECT_EQ(verified.status, 0) << verified.err << read_file(log_path_);
 }
 
-TEST_F(Failure, FollowedByAReopenGoesOnInTheNewFile) {
+TEST_F(AuditFailure, FollowedByAReopenGoesOnInTheNewFile) {
   const auto log = open_log();
   EXPECT_EQ(write(*log, {open_record(1)}), 1u);
   {
@@ -209,7 +209,7 @@ TEST_F(Failure, FollowedByAReopenGoesOnInTheNewFile) {
   EXPECT_EQ(verified.status, 0) << verified.err;
 }
 
-TEST_F(Failure, InSquidsFormatRefusesWhileALineWaits) {
+TEST_F(AuditFailure, InSquidsFormatRefusesWhileALineWaits) {
   const auto log = open_log({.format = Format::squid});
   EXPECT_EQ(write(*log, {open_record(1)}, Format::squid), 1u);
   {
@@ -258,7 +258,7 @@ class Pipe {
   std::unique_ptr<Log> log_;
 };
 
-TEST_F(Failure, OfAPipeThatNobodyReadsIsBoundedInTime) {
+TEST_F(AuditFailure, OfAPipeThatNobodyReadsIsBoundedInTime) {
   for (const int flags : {0, O_NONBLOCK}) {
     Pipe pipe{flags};
     Log& log = pipe.log();
@@ -276,7 +276,7 @@ TEST_F(Failure, OfAPipeThatNobodyReadsIsBoundedInTime) {
   }
 }
 
-TEST_F(Failure, OfAPipeWithoutAReaderIsAnErrorAndNoSignal) {
+TEST_F(AuditFailure, OfAPipeWithoutAReaderIsAnErrorAndNoSignal) {
   Pipe pipe{0};
   pipe.close_reader();
   EXPECT_EQ(write(pipe.log(), {open_record(1)}), 0u);

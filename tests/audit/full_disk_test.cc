@@ -49,9 +49,9 @@ class SmallDisk {
   std::string path_;
 };
 
-class FullDisk : public AuditWorld {};
+class AuditFullDisk : public AuditWorld {};
 
-TEST_F(FullDisk, RefusesUntilThereIsSpaceAndThenHolds) {
+TEST_F(AuditFullDisk, RefusesUntilThereIsSpaceAndThenHolds) {
   std::filesystem::create_directory(path("disk"));
   SmallDisk disk{path("disk")};
   if (!disk.is_there()) GTEST_SKIP() << "needs the right to mount";
@@ -78,7 +78,7 @@ TEST_F(FullDisk, RefusesUntilThereIsSpaceAndThenHolds) {
   EXPECT_NE(verified.out.find(", 1 gaps, 0 open ends"), std::string::npos) << verified.out;
 }
 
-TEST_F(FullDisk, AtStartIsNoReasonNotToStart) {
+TEST_F(AuditFullDisk, AtStartIsNoReasonNotToStart) {
   std::filesystem::create_directory(path("disk"));
   SmallDisk disk{path("disk")};
   if (!disk.is_there()) GTEST_SKIP() << "needs the right to mount";

@@ -13,12 +13,12 @@
 namespace stile::audit {
 namespace {
 
-class Killed : public AuditWorld {
+class AuditKilled : public AuditWorld {
  protected:
-  Killed()
+  AuditKilled()
       : told_{new (::mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Counter{0}} {}
-  ~Killed() override { ::munmap(told_, sizeof(Counter)); }
+  ~AuditKilled() override { ::munmap(told_, sizeof(Counter)); }
 
   // Never returns. told_ is what a proxy would have let out by now.
   [[noreturn]] void write_until_killed() {
@@ -35,7 +35,7 @@ class Killed : public AuditWorld {
   Counter* told_;  // shared with the child
 };
 
-TEST_F(Killed, LosesNoLineThatItWasToldIsWritten) {
+TEST_F(AuditKilled, LosesNoLineThatItWasToldIsWritten) {
   std::mt19937_64 random{20261116};
   for (int round = 0; round < 50; ++round) {
     const std::uint64_t enough = *told_ + random() % 2000;

@@ -10,7 +10,7 @@
 namespace stile::audit {
 namespace {
 
-class Rotation : public AuditWorld {
+class AuditRotation : public AuditWorld {
  protected:
   [[nodiscard]] std::string rotated(int number) const {
     return log_path_ + "." + std::to_string(number);
@@ -26,7 +26,7 @@ class Rotation : public AuditWorld {
   }
 };
 
-TEST_F(Rotation, BySizeKeepsTheChainAndTheBound) {
+TEST_F(AuditRotation, BySizeKeepsTheChainAndTheBound) {
   {
     const auto log = open_log({.max_bytes = 4096, .keep = 100});
     for (std::uint64_t conn = 1; conn <= 100; ++conn) {
@@ -40,7 +40,7 @@ TEST_F(Rotation, BySizeKeepsTheChainAndTheBound) {
   EXPECT_NE(verified.out.find("holds: 200 lines"), std::string::npos) << verified.out;
 }
 
-TEST_F(Rotation, BySizeKeepsOnlySoManyFiles) {
+TEST_F(AuditRotation, BySizeKeepsOnlySoManyFiles) {
   const auto log = open_log({.max_bytes = 1024, .keep = 3});
   for (std::uint64_t conn = 1; conn <= 50; ++conn) EXPECT_EQ(write(*log, {open_record(conn)}), 1u);
   EXPECT_EQ(files().size(), 4u);
@@ -49,7 +49,7 @@ TEST_F(Rotation, BySizeKeepsOnlySoManyFiles) {
   EXPECT_NE(verified.out.find("what came before is not in these files"), std::string::npos);
 }
 
-TEST_F(Rotation, ClosesAHoleInTheNumbersFirst) {
+TEST_F(AuditRotation, ClosesAHoleInTheNumbersFirst) {
   write_file(rotated(1), "one");
   write_file(rotated(3), "three");
   const auto log = open_log({.format = Format::squid, .max_bytes = 10, .keep = 5});
@@ -60,7 +60,7 @@ TEST_F(Rotation, ClosesAHoleInTheNumbersFirst) {
   EXPECT_EQ(lines_of(rotated(1)).size(), 1u);
 }
 
-TEST_F(Rotation, TellsTheHeadOfTheFileThatItClosed) {
+TEST_F(AuditRotation, TellsTheHeadOfTheFileThatItClosed) {
   const auto log = open_log({.max_bytes = 600});
   std::vector<std::string> heads;
   log->set_on_rotate([&heads](const std::string& file, const Log::Head& head) {
@@ -71,7 +71,7 @@ TEST_F(Rotation, TellsTheHeadOfTheFileThatItClosed) {
   EXPECT_EQ(heads.size(), 4u);
 }
 
-TEST_F(Rotation, GoesOnFromTheRotatedFileAfterARestart) {
+TEST_F(AuditRotation, GoesOnFromTheRotatedFileAfterARestart) {
   for (int run = 0; run < 3; ++run) {
     {
       const auto log = open_log();
@@ -89,7 +89,7 @@ TEST_F(Rotation, GoesOnFromTheRotatedFileAfterARestart) {
   EXPECT_NE(verified.out.find("holds: 3 lines in 3 files"), std::string::npos) << verified.out;
 }
 
-TEST_F(Rotation, SurvivesACrashBetweenItsSteps) {
+TEST_F(AuditRotation, SurvivesACrashBetweenItsSteps) {
   {
     const auto log = open_log({.max_bytes = 600});
     EXPECT_EQ(write(*log, {open_record(1)}), 1u);
@@ -106,7 +106,7 @@ TEST_F(Rotation, SurvivesACrashBetweenItsSteps) {
   EXPECT_FALSE(std::filesystem::exists(log_path_ + ".new"));
 }
 
-TEST_F(Rotation, ThatFailsLeavesTheLogWhereItIs) {
+TEST_F(AuditRotation, ThatFailsLeavesTheLogWhereItIs) {
   const auto log = open_log({.max_bytes = 600, .keep = 1});
   std::filesystem::create_directory(rotated(1));  // cannot be replaced by a file
   for (std::uint64_t conn = 1; conn <= 5; ++conn) EXPECT_EQ(write(*log, {open_record(conn)}), 1u);
@@ -117,12 +117,12 @@ TEST_F(Rotation, ThatFailsLeavesTheLogWhereItIs) {
   std::filesystem::remove(rotated(1));
 }
 
-TEST_F(Rotation, BySizeRefusesASymbolicLink) {
+TEST_F(AuditRotation, BySizeRefusesASymbolicLink) {
   std::filesystem::create_symlink(path("elsewhere"), log_path_);
   EXPECT_FALSE(Log::open({.path = log_path_, .max_bytes = 1000}));
 }
 
-TEST_F(Rotation, ByRenameGoesOnInTheNewFileOnlyAfterReopen) {
+TEST_F(AuditRotation, ByRenameGoesOnInTheNewFileOnlyAfterReopen) {
   const auto log = open_log();
   EXPECT_EQ(write(*log, {open_record(1)}), 1u);
   std::filesystem::rename(log_path_, rotated(1));
@@ -138,7 +138,7 @@ TEST_F(Rotation, ByRenameGoesOnInTheNewFileOnlyAfterReopen) {
   EXPECT_EQ(verify_files({rotated(1)}, left->hash).status, 0);
 }
 
-TEST_F(Rotation, ReopenWithoutARenameChangesNothing) {
+TEST_F(AuditRotation, ReopenWithoutARenameChangesNothing) {
   const auto log = open_log();
   EXPECT_EQ(write(*log, {open_record(1)}), 1u);
   EXPECT_TRUE(log->reopen());
@@ -146,7 +146,7 @@ TEST_F(Rotation, ReopenWithoutARenameChangesNothing) {
   EXPECT_EQ(verify_files({log_path_}).status, 0);
 }
 
-TEST_F(Rotation, ReopenStaysInTheOldFileIfTheNewOneIsInUse) {
+TEST_F(AuditRotation, ReopenStaysInTheOldFileIfTheNewOneIsInUse) {
   const auto log = open_log();
   EXPECT_EQ(write(*log, {open_record(1)}), 1u);
   std::filesystem::rename(log_path_, rotated(1));
@@ -160,7 +160,7 @@ TEST_F(Rotation, ReopenStaysInTheOldFileIfTheNewOneIsInUse) {
   std::filesystem::remove(log_path_);
 }
 
-TEST_F(Rotation, ByCopyAndTruncateGoesOn) {
+TEST_F(AuditRotation, ByCopyAndTruncateGoesOn) {
   const auto log = open_log();
   EXPECT_EQ(write(*log, {open_record(1)}), 1u);
   std::filesystem::copy_file(log_path_, rotated(1));

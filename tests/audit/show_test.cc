@@ -9,7 +9,7 @@
 namespace stile::audit {
 namespace {
 
-class Show : public AuditWorld {
+class AuditShow : public AuditWorld {
  protected:
   void write_sample() const {
     const auto log = open_log();
@@ -24,7 +24,7 @@ class Show : public AuditWorld {
   }
 };
 
-TEST_F(Show, WritesOneReadableLineEach) {
+TEST_F(AuditShow, WritesOneReadableLineEach) {
   write_sample();
   EXPECT_EQ(shown({}),
             "2026-11-16T09:00:00.000000Z open      alpha        CONNECT api.github.com:443 by "
@@ -39,7 +39,7 @@ TEST_F(Show, WritesOneReadableLineEach) {
             "api.github.com up 517 down 16464 ms 842 policy 3\n");
 }
 
-TEST_F(Show, KeepsToOneAgentOrToRefusals) {
+TEST_F(AuditShow, KeepsToOneAgentOrToRefusals) {
   write_sample();
   EXPECT_EQ(std::ranges::count(shown({.agent = "beta"}), '\n'), 1);
   EXPECT_EQ(std::ranges::count(shown({.denied_only = true}), '\n'), 2);
@@ -47,7 +47,7 @@ TEST_F(Show, KeepsToOneAgentOrToRefusals) {
   EXPECT_EQ(shown({.agent = "gamma"}), "");
 }
 
-TEST_F(Show, NamesWhatIsNoAuditLineAndGoesOn) {
+TEST_F(AuditShow, NamesWhatIsNoAuditLineAndGoesOn) {
   write_sample();
   append_file(log_path_, "garbage\n");
   const std::string text = shown({.agent = "beta"}, 1);

@@ -5,9 +5,9 @@
 namespace stile::audit {
 namespace {
 
-class Tampering : public AuditWorld {
+class AuditTampering : public AuditWorld {
  protected:
-  Tampering() {
+  AuditTampering() {
     const auto log = open_log();
     for (std::uint64_t conn = 1; conn <= 6; ++conn) {
       EXPECT_EQ(write(*log, {open_record(conn)}), 1u);
@@ -31,12 +31,12 @@ class Tampering : public AuditWorld {
   std::vector<std::string> lines_;
 };
 
-TEST_F(Tampering, IsNotSeenWhereThereIsNone) {
+TEST_F(AuditTampering, IsNotSeenWhereThereIsNone) {
   EXPECT_EQ(verdict(lines_), "");
   EXPECT_EQ(verdict(lines_, head_.hash), "");
 }
 
-TEST_F(Tampering, WithAnyByteOfALineNamesThatLine) {
+TEST_F(AuditTampering, WithAnyByteOfALineNamesThatLine) {
   const std::string original = lines_[2];
   for (std::size_t at = 0; at < original.size(); ++at) {
     SCOPED_TRACE(at);
@@ -46,20 +46,20 @@ TEST_F(Tampering, WithAnyByteOfALineNamesThatLine) {
   }
 }
 
-TEST_F(Tampering, WithAFieldNamesThatLine) {
+TEST_F(AuditTampering, WithAFieldNamesThatLine) {
   const std::size_t at = lines_[2].find("api.github.com");
   lines_[2].replace(at, 3, "ipa");
   EXPECT_EQ(verdict(lines_), ":3: was changed: its hash is not the one that the next line names\n");
 }
 
-TEST_F(Tampering, WithALinkNamesThatLine) {
+TEST_F(AuditTampering, WithALinkNamesThatLine) {
   const std::size_t at = lines_[2].find("\"prev\":\"") + 8;
   lines_[2][at] = lines_[2][at] == '0' ? '1' : '0';
   EXPECT_EQ(verdict(lines_),
             ":3: was changed or put in: it fits neither the line before nor the next one\n");
 }
 
-TEST_F(Tampering, WithTheLastLineIsSeenByTheHead) {
+TEST_F(AuditTampering, WithTheLastLineIsSeenByTheHead) {
   const std::size_t at = lines_[5].find("api.github.com");
   lines_[5].replace(at, 3, "ipa");
   EXPECT_EQ(verdict(lines_), "");
@@ -68,28 +68,28 @@ TEST_F(Tampering, WithTheLastLineIsSeenByTheHead) {
                                              "anew\n");
 }
 
-TEST_F(Tampering, ByCuttingTheEndIsSeenByTheHead) {
+TEST_F(AuditTampering, ByCuttingTheEndIsSeenByTheHead) {
   lines_.pop_back();
   EXPECT_EQ(verdict(lines_), "");
   EXPECT_NE(verdict(lines_, head_.hash), "");
 }
 
-TEST_F(Tampering, ByDeletingALineNamesTheNext) {
+TEST_F(AuditTampering, ByDeletingALineNamesTheNext) {
   lines_.erase(lines_.begin() + 2);
   EXPECT_EQ(verdict(lines_), ":3: has seq 4 after 2: 1 lines before it are missing\n");
 }
 
-TEST_F(Tampering, BySwappingTwoLinesNamesTheFirst) {
+TEST_F(AuditTampering, BySwappingTwoLinesNamesTheFirst) {
   std::swap(lines_[2], lines_[3]);
   EXPECT_EQ(verdict(lines_), ":3: has seq 4 after 2: 1 lines before it are missing\n");
 }
 
-TEST_F(Tampering, ByRepeatingALineNamesTheSecond) {
+TEST_F(AuditTampering, ByRepeatingALineNamesTheSecond) {
   lines_.insert(lines_.begin() + 3, lines_[2]);
   EXPECT_EQ(verdict(lines_), ":4: has seq 3 after 3: it was put in or moved\n");
 }
 
-TEST_F(Tampering, ByPuttingALineInNamesIt) {
+TEST_F(AuditTampering, ByPuttingALineInNamesIt) {
   std::string forged = lines_[2];
   forged.replace(forged.find("\"seq\":3"), 7, "\"seq\":4");
   lines_.insert(lines_.begin() + 3, forged);
@@ -97,14 +97,14 @@ TEST_F(Tampering, ByPuttingALineInNamesIt) {
             ":4: was changed or put in: it fits neither the line before nor the next one\n");
 }
 
-TEST_F(Tampering, ByPuttingALineInThatFitsItsLineBeforeNamesTheNext) {
+TEST_F(AuditTampering, ByPuttingALineInThatFitsItsLineBeforeNamesTheNext) {
   std::string forged = lines_[3];
   forged.replace(forged.find("api.github.com"), 3, "ipa");
   lines_.insert(lines_.begin() + 3, forged);
   EXPECT_EQ(verdict(lines_), ":5: has seq 4 after 4: it was put in or moved\n");
 }
 
-TEST_F(Tampering, ByPuttingSomethingElseInNamesIt) {
+TEST_F(AuditTampering, ByPuttingSomethingElseInNamesIt) {
   lines_.insert(lines_.begin() + 3, "# all is well");
   EXPECT_EQ(verdict(lines_), ":4: is no audit line\n");
   lines_[3] = "";
@@ -112,13 +112,13 @@ TEST_F(Tampering, ByPuttingSomethingElseInNamesIt) {
             ":4: is no whole line, and the line behind it is no audit-gap that names it\n");
 }
 
-TEST_F(Tampering, ByStartingTheChainAnewNamesThePlace) {
+TEST_F(AuditTampering, ByStartingTheChainAnewNamesThePlace) {
   std::string first = lines_[0];
   lines_.push_back(first);
   EXPECT_EQ(verdict(lines_), ":7: has seq 1 after 6: a new chain begins here\n");
 }
 
-TEST_F(Tampering, OfTheBeginningIsSeen) {
+TEST_F(AuditTampering, OfTheBeginningIsSeen) {
   const std::string first = lines_[0];
   lines_[0].replace(lines_[0].find("\"seq\":1"), 7, "\"seq\":2");
   EXPECT_EQ(verdict(lines_), ":1: names no line before it, but its seq is not 1\n");
@@ -127,7 +127,7 @@ TEST_F(Tampering, OfTheBeginningIsSeen) {
   EXPECT_EQ(verdict(lines_), ":1: has seq 1 but names a line before it\n");
 }
 
-TEST_F(Tampering, ByMakingALineTornIsNotExcusedByAnotherGap) {
+TEST_F(AuditTampering, ByMakingALineTornIsNotExcusedByAnotherGap) {
   lines_[2].resize(lines_[2].size() - 1);
   EXPECT_EQ(verdict(lines_),
             ":3: is no whole line, and the line behind it is no audit-gap that names it\n");

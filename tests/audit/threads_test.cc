@@ -9,9 +9,9 @@
 namespace stile::audit {
 namespace {
 
-class Threads : public AuditWorld {};
+class AuditThreads : public AuditWorld {};
 
-TEST_F(Threads, WriteOneChainWhileOthersLookAndRotate) {
+TEST_F(AuditThreads, WriteOneChainWhileOthersLookAndRotate) {
   static constexpr std::uint64_t writers = 4, turns = 200, per_turn = 5;
   std::uint64_t tapped = 0;  // under the log's lock
   std::vector<std::string> files;

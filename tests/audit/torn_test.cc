@@ -7,7 +7,7 @@
 namespace stile::audit {
 namespace {
 
-class TornLine : public AuditWorld {
+class AuditTornLine : public AuditWorld {
  protected:
   // Three lines, and the offset at which the last one begins.
   std::size_t write_three() {
@@ -19,7 +19,7 @@ class TornLine : public AuditWorld {
   }
 };
 
-TEST_F(TornLine, AtEveryByteIsEndedAndNamed) {
+TEST_F(AuditTornLine, AtEveryByteIsEndedAndNamed) {
   const std::size_t begin = write_three();
   const std::string whole = read_file(log_path_);
   for (std::size_t size = begin; size < whole.size(); ++size) {
@@ -39,7 +39,7 @@ TEST_F(TornLine, AtEveryByteIsEndedAndNamed) {
   }
 }
 
-TEST_F(TornLine, GapNamesTheHashOfItsBytes) {
+TEST_F(AuditTornLine, GapNamesTheHashOfItsBytes) {
   write_three();
   append_file(log_path_, R"({"ts":"2026)");
   const auto log = open_log();
@@ -54,7 +54,7 @@ TEST_F(TornLine, GapNamesTheHashOfItsBytes) {
 }
 
 // The audit-gap is torn as well, again and again; every second cut falls right behind a newline.
-TEST_F(TornLine, AtEveryByteOfItsOwnGapIsNamedByTheNext) {
+TEST_F(AuditTornLine, AtEveryByteOfItsOwnGapIsNamedByTheNext) {
   write_three();
   append_file(log_path_, R"({"ts":"2026)");
   const std::string torn = read_file(log_path_);
@@ -70,7 +70,7 @@ TEST_F(TornLine, AtEveryByteOfItsOwnGapIsNamedByTheNext) {
   }
 }
 
-TEST_F(TornLine, AsTheFirstOfALogIsNamed) {
+TEST_F(AuditTornLine, AsTheFirstOfALogIsNamed) {
   write_three();
   const std::string first = lines_of(log_path_)[0];
   for (std::size_t size = 1; size <= first.size(); ++size) {
@@ -84,7 +84,7 @@ TEST_F(TornLine, AsTheFirstOfALogIsNamed) {
   }
 }
 
-TEST_F(TornLine, AtTheEndOfARotatedFileIsNamedInTheNext) {
+TEST_F(AuditTornLine, AtTheEndOfARotatedFileIsNamedInTheNext) {
   const std::size_t begin = write_three();
   const std::string whole = read_file(log_path_);
   for (std::size_t size = begin + 1; size < whole.size(); ++size) {
@@ -102,14 +102,14 @@ TEST_F(TornLine, AtTheEndOfARotatedFileIsNamedInTheNext) {
   }
 }
 
-TEST_F(TornLine, IsForeignOnceItsGapIsGone) {
+TEST_F(AuditTornLine, IsForeignOnceItsGapIsGone) {
   write_three();
   append_file(log_path_, "{\"ts\":\"2026\n");
   EXPECT_EQ(verify_files({log_path_}).err,
             log_path_ + ":4: is no whole line, and no audit-gap behind it says so\n");
 }
 
-TEST_F(TornLine, AtTheVeryEndIsToldAndHolds) {  // of a daemon that was killed, or is writing
+TEST_F(AuditTornLine, AtTheVeryEndIsToldAndHolds) {  // of a daemon that was killed, or is writing
   write_three();
   append_file(log_path_, "{\"ts\":\"2026");
   const Verified verified = verify_files({log_path_});

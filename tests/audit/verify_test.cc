@@ -10,7 +10,7 @@
 namespace stile::audit {
 namespace {
 
-class Verify : public AuditWorld {};
+class AuditVerify : public AuditWorld {};
 
 Record start_record() {
   Record record;
@@ -22,7 +22,7 @@ Record start_record() {
   return record;
 }
 
-TEST_F(Verify, TellsWhereEverythingEnds) {
+TEST_F(AuditVerify, TellsWhereEverythingEnds) {
   Log::Head head;
   {
     const auto log = open_log();
@@ -36,7 +36,7 @@ TEST_F(Verify, TellsWhereEverythingEnds) {
             "holds: 3 lines in 1 file, 0 gaps, 0 open ends\nhead: 3 " + head.hash + "\n");
 }
 
-TEST_F(Verify, TellsOfOpenEndsOverRestarts) {
+TEST_F(AuditVerify, TellsOfOpenEndsOverRestarts) {
   {
     const auto log = open_log();
     EXPECT_EQ(write(*log, {start_record(), open_record(1), open_record(2), close_record(1)}), 4u);
@@ -54,7 +54,7 @@ TEST_F(Verify, TellsOfOpenEndsOverRestarts) {
       << verified.out;
 }
 
-TEST_F(Verify, ListsOnlySomeOfManyOpenEnds) {
+TEST_F(AuditVerify, ListsOnlySomeOfManyOpenEnds) {
   {
     const auto log = open_log();
     std::vector<Record> records;
@@ -67,7 +67,7 @@ TEST_F(Verify, ListsOnlySomeOfManyOpenEnds) {
   EXPECT_NE(verified.out.find("100 open ends\n"), std::string::npos);
 }
 
-TEST_F(Verify, TakesAHeadThatTheLogHasOutgrown) {
+TEST_F(AuditVerify, TakesAHeadThatTheLogHasOutgrown) {
   const auto log = open_log();
   EXPECT_EQ(write(*log, {open_record(1)}), 1u);
   const Log::Head head = log->head();
@@ -75,7 +75,7 @@ TEST_F(Verify, TakesAHeadThatTheLogHasOutgrown) {
   EXPECT_EQ(verify_files({log_path_}, head.hash).status, 0);
 }
 
-TEST_F(Verify, SaysThatFilesComeOldestFirst) {
+TEST_F(AuditVerify, SaysThatFilesComeOldestFirst) {
   {
     const auto log = open_log({.max_bytes = 600});
     EXPECT_EQ(write(*log, {open_record(1)}), 1u);
@@ -88,7 +88,7 @@ TEST_F(Verify, SaysThatFilesComeOldestFirst) {
       old + ":1: has seq 1 after 2: another chain, or the files are not given oldest first\n");
 }
 
-TEST_F(Verify, NamesAFileThatIsMissingInBetween) {
+TEST_F(AuditVerify, NamesAFileThatIsMissingInBetween) {
   {
     const auto log = open_log({.max_bytes = 600});
     for (std::uint64_t conn = 1; conn <= 3; ++conn) EXPECT_EQ(write(*log, {open_record(conn)}), 1u);
@@ -97,7 +97,7 @@ TEST_F(Verify, NamesAFileThatIsMissingInBetween) {
             log_path_ + ":1: has seq 3 after 1: 1 lines before it are missing\n");
 }
 
-TEST_F(Verify, SaysThatALogWithoutAChainProvesNothing) {
+TEST_F(AuditVerify, SaysThatALogWithoutAChainProvesNothing) {
   {
     const auto log = open_log({.chain = false});
     EXPECT_EQ(write(*log, {open_record(1)}), 1u);
@@ -107,21 +107,21 @@ TEST_F(Verify, SaysThatALogWithoutAChainProvesNothing) {
                 ":1: carries no hash of the line before: the log was written with chain = false\n");
 }
 
-TEST_F(Verify, AcceptsAnEmptyLog) {
+TEST_F(AuditVerify, AcceptsAnEmptyLog) {
   write_file(log_path_, "");
   const Verified verified = verify_files({log_path_});
   EXPECT_EQ(verified.status, 0);
   EXPECT_TRUE(verified.out.starts_with("holds: 0 lines in 1 file"));
 }
 
-TEST_F(Verify, SaysWhichFileCannotBeRead) {
+TEST_F(AuditVerify, SaysWhichFileCannotBeRead) {
   EXPECT_EQ(verify_files({path("missing")}).err,
             "cannot read " + path("missing") + ": No such file or directory\n");
   EXPECT_EQ(verify_files({folder_}).err, "cannot read " + folder_ + ": Is a directory\n");
   EXPECT_EQ(verify_files({folder_}).status, 1);
 }
 
-TEST_F(Verify, TakesGarbageOfAnyKindForWhatItIs) {
+TEST_F(AuditVerify, TakesGarbageOfAnyKindForWhatItIs) {
   const std::pair<std::string, std::string> table[] = {
       {"\n\n\n", ":1: is no whole line, and no audit-gap behind it says so\n"},
       {std::string(1000, '\0'), ":1: is no audit line\n"},
@@ -136,7 +136,7 @@ TEST_F(Verify, TakesGarbageOfAnyKindForWhatItIs) {
   }
 }
 
-TEST_F(Verify, ReadsLinesAtEveryPlaceInItsBuffer) {
+TEST_F(AuditVerify, ReadsLinesAtEveryPlaceInItsBuffer) {
   std::string text;
   for (std::size_t length = 0; length < 2000; ++length) text += std::string(length, 'x') + "\n";
   write_file(log_path_, text + "end");
@@ -154,7 +154,7 @@ TEST_F(Verify, ReadsLinesAtEveryPlaceInItsBuffer) {
   EXPECT_FALSE(source->next());
 }
 
-TEST_F(Verify, CutsALineThatIsTooLongIntoPiecesOfOneNumber) {
+TEST_F(AuditVerify, CutsALineThatIsTooLongIntoPiecesOfOneNumber) {
   const std::string longest(max_line_bytes, 'a');
   write_file(log_path_, longest + "\n" + longest + "bc\nd\n");
   auto source = LineSource::open(log_path_);

@@ -8,10 +8,9 @@
 namespace stile::tls {
 namespace {
 
-constexpr std::uint8_t change_cipher_spec = 20, handshake = 22;  // record types
-constexpr std::uint8_t client_hello = 1, server_hello = 2;       // handshake types
+constexpr std::uint8_t change_cipher_spec = 20, handshake = 22, application_data = 23;  // records
+constexpr std::uint8_t client_hello = 1, server_hello = 2;  // handshake types
 constexpr std::size_t record_header_bytes = 5, message_header_bytes = 4;
-constexpr std::size_t max_record_bytes = 16384;  // RFC 8446 5.1: 2^14 of plaintext
 
 std::uint8_t byte_at(std::string_view text, std::size_t index) noexcept {
   return static_cast<std::uint8_t>(text[index]);
@@ -19,6 +18,12 @@ std::uint8_t byte_at(std::string_view text, std::size_t index) noexcept {
 
 std::size_t record_length(std::string_view header) noexcept {
   return static_cast<std::size_t>(byte_at(header, 3)) << 8 | byte_at(header, 4);
+}
+
+// RFC 8446 5.1, 5.2: what a record may hold, in the clear or encrypted.
+std::size_t max_length(std::uint8_t record_type) noexcept {
+  if (record_type == change_cipher_spec) return 1;
+  return record_type == application_data ? 16384 + 256 : 16384;
 }
 
 // Reads numbers and length-prefixed vectors; one that goes beyond the end makes it fail for good.
@@ -140,7 +145,7 @@ MessageHeader peek_message(std::string_view before, std::string_view payload) no
 
 HelloReader HelloReader::for_second_hello() noexcept {
   HelloReader reader;
-  reader.may_change_cipher_spec_ = true;
+  reader.skips_foreign_ = true;
   return reader;
 }
 
@@ -150,28 +155,28 @@ Hello HelloReader::read(std::string_view stream) {
     // Each byte of a record's header is judged as soon as it is there: whoever does not speak TLS
     // (SSH, HTTP, an SSLv2 hello) is told at once, not at the deadline.
     const std::string_view record = stream.substr(records_end_);
-    const bool is_handshake = record.empty() || byte_at(record, 0) == handshake;
-    if (!is_handshake && !(may_change_cipher_spec_ && byte_at(record, 0) == change_cipher_spec)) {
-      return refused();
-    }
+    const std::uint8_t type = record.empty() ? handshake : byte_at(record, 0);
+    const bool is_skipped =
+        skips_foreign_ && (type == change_cipher_spec || type == application_data);
+    if (type != handshake && !is_skipped) return refused();
     if (record.size() > 1 && byte_at(record, 1) != 3) return refused();
-    if (record.size() > 3 && byte_at(record, 3) > max_record_bytes >> 8) return refused();
+    if (record.size() > 3 && byte_at(record, 3) > max_length(type) >> 8) return refused();
     if (records_end_ + record_header_bytes >= max_stream_bytes) return refused();
     if (record.size() < record_header_bytes) return {};
 
     const std::size_t length = record_length(record);
     const std::size_t end = records_end_ + record_header_bytes + length;
-    if (length == 0 || length > max_record_bytes || end > max_stream_bytes) return refused();
+    if (length == 0 || length > max_length(type) || end > max_stream_bytes) return refused();
     const std::string_view payload = record.substr(record_header_bytes, length);
 
-    if (is_handshake) {
-      may_change_cipher_spec_ = false;
+    if (type == handshake) {
+      skips_foreign_ = false;
       const Hello hello = read_handshake(payload, length, end);
       if (hello.state != Hello::State::need_more || payload.size() < length) return hello;
     } else {
-      if (length != 1 || (!payload.empty() && byte_at(payload, 0) != 1)) return refused();
-      if (payload.empty()) return {};
-      may_change_cipher_spec_ = false;
+      if (type == change_cipher_spec && !payload.empty() && byte_at(payload, 0) != 1)
+        return refused();
+      if (payload.size() < length) return {};
     }
     records_end_ = end;
   }

@@ -37,8 +37,8 @@ class HelloReader {
 
   HelloReader() = default;
   // For the hello that answers a HelloRetryRequest; the stream then begins after the first hello.
-  // One change_cipher_spec record may come before it: clients in compatibility mode put it there
-  // (RFC 8446 D.4), OpenSSL and Chromium among them.
+  // What TLS 1.3 clients may have sent before it, and servers drop unread, is part of the stream:
+  // change_cipher_spec for compatibility (RFC 8446 D.4; OpenSSL and browsers do so) and early data.
   [[nodiscard]] static HelloReader for_second_hello() noexcept;
 
   [[nodiscard]] Hello read(std::string_view stream);
@@ -46,7 +46,7 @@ class HelloReader {
  private:
   [[nodiscard]] Hello read_handshake(std::string_view payload, std::size_t length, std::size_t end);
 
-  bool may_change_cipher_spec_ = false;
+  bool skips_foreign_ = false;   // before a second hello
   std::size_t records_end_ = 0;  // everything before is whole records
   std::vector<char> joined_;     // their handshake bytes; stays empty for a hello in one record
 };

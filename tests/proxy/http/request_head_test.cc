@@ -351,9 +351,9 @@ TEST(RequestHead, KnowsOneExpectation) {
   EXPECT_EQ(old.result.state, ParseState::complete);
   EXPECT_FALSE(old.head.expects_continue);
   for (const std::string value : {"", "200-ok", "100-continue, x", "100-continue;x", "100"}) {
-    EXPECT_EQ(scan_request(post(length + "Expect: " + value + "\r\n")).result.state,
-              ParseState::bad)
-        << value;
+    std::string fields = length;
+    fields.append("Expect: ").append(value).append("\r\n");
+    EXPECT_EQ(scan_request(post(fields)).result.state, ParseState::bad) << value;
   }
   const std::string twice = "Expect: 100-continue\r\nExpect: 100-continue\r\n";
   EXPECT_EQ(scan_request(post(length + twice)).result.state, ParseState::bad);

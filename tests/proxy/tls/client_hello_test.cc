@@ -140,7 +140,9 @@ TEST(HelloReader, RefusesRecordsBetweenThePartsOfAHello) {
   const std::string begin = record(text.substr(0, 20)), end = record(text.substr(20));
   for (const std::string& between :
        {record(""), record("\x01", '\x14'), record("\x01\x70", '\x15'), record("x", '\x17')}) {
-    EXPECT_EQ(read_once(begin + between + end).state, State::not_tls);
+    std::string stream = begin;
+    stream.append(between).append(end);
+    EXPECT_EQ(read_once(stream).state, State::not_tls);
   }
   EXPECT_EQ(read_once(begin + end).state, State::complete);
 }
@@ -236,26 +238,40 @@ TEST(HelloReader, KeepsWhatItReadWhenTheBufferMoves) {
   EXPECT_EQ(hello.sni, "origin.test");
 }
 
-TEST(SecondHello, MayFollowOneChangeCipherSpec) {
+TEST(SecondHello, MayFollowWhatServersDropUnread) {
   const std::string hello = record(message(HelloParts{}.body()));
   const std::string ccs = record("\x01", '\x14');
-  EXPECT_EQ(decided_after(hello, State::complete, HelloReader::for_second_hello()), hello.size());
-  EXPECT_EQ(decided_after(ccs + hello, State::complete, HelloReader::for_second_hello()),
-            ccs.size() + hello.size());
-  HelloReader reader = HelloReader::for_second_hello();
-  EXPECT_EQ(reader.read(ccs + hello + "rest").consumed, ccs.size() + hello.size());
+  const std::string early_data = record(std::string(16384 + 256, 'x'), '\x17');
+  for (const std::string& before :
+       {""s, ccs, ccs + early_data, early_data + early_data, ccs + ccs}) {
+    std::string stream = before;
+    stream += hello;
+    EXPECT_EQ(decided_after(stream, State::complete, HelloReader::for_second_hello()),
+              stream.size());
+    HelloReader reader = HelloReader::for_second_hello();
+    EXPECT_EQ(reader.read(stream + "rest").consumed, stream.size());
+  }
 }
 
-TEST(SecondHello, RefusesAnythingElseBeforeIt) {
-  const std::string text = message(HelloParts{}.body());
-  const std::string ccs = record("\x01", '\x14');
-  for (const std::string& stream :
-       {ccs + ccs + record(text), record("\x02", '\x14') + record(text),
-        record("\x01\x01", '\x14') + record(text), record("", '\x14') + record(text),
-        record("data", '\x17') + record(text), record("\x01\x70", '\x15') + record(text),
-        record(text.substr(0, 9)) + ccs + record(text.substr(9))}) {
+TEST(SecondHello, RefusesAnythingElseBeforeItAndBetweenItsParts) {
+  const std::string text = message(HelloParts{}.body()), hello = record(text);
+  const std::string ccs = record("\x01", '\x14'), early_data = record("data", '\x17');
+  const std::string begin = record(text.substr(0, 9)), end = record(text.substr(9));
+  for (const std::string& before :
+       {record("\x02", '\x14'), record("\x01\x01", '\x14'), record("", '\x14'), record("", '\x17'),
+        record("\x01\x70", '\x15'), record(std::string(16384 + 257, 'x'), '\x17'), begin + ccs,
+        begin + early_data}) {
+    std::string stream = before;
+    stream += before.starts_with(begin) ? end : hello;
     decided_after(stream, State::not_tls, HelloReader::for_second_hello());
   }
+}
+
+TEST(SecondHello, IsNotWaitedForWithoutEnd) {
+  std::string stream;
+  while (stream.size() <= HelloReader::max_stream_bytes) stream += record("data", '\x17');
+  EXPECT_LE(decided_after(stream, State::not_tls, HelloReader::for_second_hello()),
+            HelloReader::max_stream_bytes);
 }
 
 }  // namespace

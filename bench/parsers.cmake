@@ -1,0 +1,4 @@
+# Parsers on the request path: nanoseconds per head, hello and answer.
+add_executable(parsers_bench parsers_bench.cc)
+target_link_libraries(parsers_bench PRIVATE stile::options stile::http stile::tls stile::dns_answer
+  benchmark::benchmark_main)

@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "cli": {"control/protocol.h", "audit", "config", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
     "netns": {"control/protocol.h", "config", "acl"},
-    "cmd": {"proxy/server", "control/protocol.h", "cli", "audit", "config", "acl"},
+    "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},
     "cmd/stile_netns.cc": {"netns", "control/protocol.h", "config", "acl"},
 }
 

@@ -1,5 +1,6 @@
 """The programs that are compared: how each is configured, started and stopped."""
 
+import ctypes
 import dataclasses
 import os
 import pathlib
@@ -36,7 +37,7 @@ class Running:
         self.process = subprocess.Popen(
             machine.pinned(machine.PROXY_CORE, command), stdin=subprocess.DEVNULL,
             stdout=self.log, stderr=self.log, cwd=work,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit(),) * 2))
+            preexec_fn=prepare_child)
         self.pid = self.process.pid  # taskset becomes the command
 
     def wait_ready(self, seconds=120):
@@ -59,6 +60,12 @@ class Running:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         self.log.close()
+
+
+def prepare_child():
+    """All descriptors that it may have, and no life after that of the runner."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit(),) * 2)
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def hard_limit():

@@ -10,6 +10,7 @@ namespace {
 
 constexpr acl::UnixMicros micros_per_second = 1'000'000;
 constexpr acl::UnixMicros micros_per_day = 86'400 * micros_per_second;
+constexpr acl::UnixMicros last_micros = 253'402'300'799'999'999;  // of the year 9999
 
 // Reads fixed-width fields from the front; one failure makes all later ones fail.
 class Fields {
@@ -71,8 +72,12 @@ std::optional<acl::UnixMicros> to_micros(const CivilTime& time) {
   const auto days = chrono::sys_days{date}.time_since_epoch().count();
   const acl::UnixMicros seconds =
       static_cast<acl::UnixMicros>(time.hour) * 3600 + time.minute * 60U + time.second;
-  return days * micros_per_day + (seconds - time.offset_minutes * 60) * micros_per_second +
-         time.micros;
+  const acl::UnixMicros micros = days * micros_per_day +
+                                 (seconds - time.offset_minutes * 60) * micros_per_second +
+                                 time.micros;
+  // An offset can lead out of the years that have four digits.
+  if (micros < 0 || micros > last_micros) return std::nullopt;
+  return micros;
 }
 
 std::optional<acl::UnixMicros> parse_time(std::string_view text) {

@@ -2,6 +2,8 @@
 // the rest, since dots outside of them stand in keys, headers, numbers and times.
 #include "config/toml_guard.h"
 
+#include <algorithm>
+
 namespace stile::config {
 namespace {
 
@@ -33,10 +35,12 @@ std::size_t skip_string(std::string_view text, std::size_t start) {
 
 }  // namespace
 
-std::optional<Position> find_deep_key(std::string_view text) {
+std::optional<TomlFault> find_toml_fault(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   unsigned dots = 0;
   std::uint32_t line = 1;
-  for (std::size_t i = 0; i < text.size();) {
+  for (std::size_t i = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+       i < text.size();) {
     const char c = text[i];
     if (c == '"' || c == '\'') {
       const std::size_t end = skip_string(text, i);
@@ -47,13 +51,16 @@ std::optional<Position> find_deep_key(std::string_view text) {
       i = std::min(text.find('\n', i), text.size());
       continue;
     }
+    if (static_cast<unsigned char>(c) > 0x7f) {
+      return TomlFault{{line, 1}, "a character outside ASCII stands outside of a string"};
+    }
     if (c == '\n') {
       ++line;
       dots = 0;
     } else if (c == '=' || c == ',' || c == '{' || c == '[') {
       dots = 0;
     } else if (c == '.' && ++dots > max_dots) {
-      return Position{line, 1};
+      return TomlFault{{line, 1}, "a key with too many dots"};
     }
     ++i;
   }

@@ -8,8 +8,14 @@
 
 namespace stile::config {
 
-// The first key or table header with more than a handful of dots. toml++ 3.3 limits how deep values
-// nest but not how deep `a.a.a.a… = 1` goes, and taking such a tree down overflows the stack.
-[[nodiscard]] std::optional<Position> find_deep_key(std::string_view text);
+struct TomlFault {
+  Position position;
+  std::string_view problem;
+};
+
+// Two things that toml++ 3.3 does not survive. It limits how deep values nest but not how deep
+// `a.a.a.a… = 1` goes, and taking such a tree down overflows the stack. And some characters outside
+// ASCII lead it to code that it declares unreachable; TOML has them in strings and comments only.
+[[nodiscard]] std::optional<TomlFault> find_toml_fault(std::string_view text);
 
 }  // namespace stile::config

@@ -89,6 +89,18 @@ TEST(Toml, RefusesEveryKindOfDeepNestingInsteadOfRunningOutOfStack) {
   for (const auto& text : texts) EXPECT_FALSE(parse_toml(text, "f")) << text.substr(0, 40);
 }
 
+TEST(Toml, RefusesWhatTheParserAssertsToBeImpossible) {
+  for (const char* text : {"[#]\n", "[.a]\n", "[[=]]\n", "[]\n", "[[]]\n", "[\n", "[ ", "[[",
+                           ".a = 1\n", "a. = 1\n", "a = {. = 1}\n", "a = {,}\n", "= 1\n",
+                           "ne\xef\xbb\xbe", "\xc3\xa4 = 1\n", "a = \xe2\x80\xa9"}) {
+    EXPECT_FALSE(parse_toml(text, "f")) << text;
+  }
+}
+
+TEST(Toml, LetsAnyCharacterStandInStringsAndComments) {
+  EXPECT_TRUE(parse_toml("\xef\xbb\xbf# \xc3\xa4\n\"\xc3\xa4\" = '\xf0\x9f\x98\x80'\n", "f"));
+}
+
 TEST(Toml, LetsDotsStandInStringsCommentsAndNumbers) {
   const auto dots = repeated(".", 100);
   const std::string texts[] = {

@@ -26,12 +26,6 @@ void lint_identity(const AgentSettings& agent, acl::UnixMicros now, Diagnostics&
   if (agent.expires && *agent.expires <= now) {
     warn("expires", "agent " + agent.id + " ended at " + time_text(*agent.expires));
   }
-  for (const auto& address : agent.allow_ip) {
-    if (!acl::is_global_unicast(address)) {
-      warn("allow_ip", address.text() + " is not a global address (" +
-                           std::string{acl::special_range_name(address)} + ')');
-    }
-  }
 }
 
 void lint_allowed(const AgentSettings& agent, const acl::AgentPolicy& policy,

@@ -21,20 +21,36 @@ bool is_missing(const char* path) {
   return ::lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
+// As much of the settings as can be read; nullopt: the text is not TOML.
+std::optional<Settings> read_text(std::string_view text, const std::string& file,
+                                  Diagnostics& problems) {
+  const auto document = parse_toml(text, file);
+  if (!document) {
+    problems.append(document.error());
+    return std::nullopt;
+  }
+  const auto directory = std::filesystem::path{file}.parent_path().string();
+  auto settings = read_settings(*document, {problems, file, directory, {}});
+  check_settings(settings, problems);
+  return settings;
+}
+
+Claims claim_all(const Settings& settings, Diagnostics& problems) {
+  Claims claims;
+  claims.claim_server(settings, problems);
+  for (const auto& agent : settings.agent) claims.claim(agent, problems);
+  return claims;
+}
+
 // From settings to all that they name. `problems` has what was wrong so far; everything is read
 // even if there is something, so that all errors come at once.
 Checked<Loaded> complete(Settings settings, uid_t owner, Digest digest, Diagnostics problems) {
   ListFiles lists{owner};
-  Claims claims;
-  check_settings(settings, problems);
-  claims.claim_server(settings, problems);
+  auto claims = claim_all(settings, problems);
   lists.get_all(settings.egress.deny_files,
                 place_of(settings.file, settings.keys, "egress", "deny_files"), "egress.deny_files",
                 &digest, problems);
-  for (const auto& agent : settings.agent) {
-    claims.claim(agent, problems);
-    read_lists(agent, lists, &digest, problems);
-  }
+  for (const auto& agent : settings.agent) read_lists(agent, lists, &digest, problems);
   auto cards = read_cards(settings, owner, claims, lists, &digest);
   if (!cards) problems.append(cards.error());
   if (problems.has_errors()) {
@@ -46,6 +62,15 @@ Checked<Loaded> complete(Settings settings, uid_t owner, Digest digest, Diagnost
 }
 
 }  // namespace
+
+Checked<Settings> parse_settings(std::string_view text, const std::string& file) {
+  Diagnostics problems;
+  auto settings = read_text(text, file, problems);
+  if (settings) claim_all(*settings, problems);
+  problems.sort();
+  if (problems.has_errors()) return problems;
+  return std::move(*settings);
+}
 
 Checked<Loaded> load(const std::string& path) {
   Diagnostics problems;
@@ -61,11 +86,9 @@ Checked<Loaded> load(const std::string& path) {
   }
   Digest digest;
   digest.add(path, *text);
-  const auto document = parse_toml(*text, path);
-  if (!document) return document.error();
-  auto settings = read_settings(
-      *document, {problems, path, std::filesystem::path{path}.parent_path().string(), {}});
-  return complete(std::move(settings), opened->status.st_uid, std::move(digest),
+  auto settings = read_text(*text, path, problems);
+  if (!settings) return problems;
+  return complete(std::move(*settings), opened->status.st_uid, std::move(digest),
                   std::move(problems));
 }
 

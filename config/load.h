@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "config/cards.h"
 #include "config/diagnostics.h"
@@ -23,6 +24,9 @@ struct Loaded {
   uid_t owner = 0;     // whose files are believed, beside root's
   std::string digest;  // SHA-256 over all that was read
 };
+
+// The text of a stile.toml alone; none of the files that it names is looked at.
+[[nodiscard]] Checked<Settings> parse_settings(std::string_view text, const std::string& file);
 
 // Reads a config and all that it names. An error in the file or in one that it names refuses the
 // whole; a bad card is only among the rejected.

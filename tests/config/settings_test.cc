@@ -1,9 +1,8 @@
 // stile.toml: what is read, and the exact words about what is not.
 #include <gtest/gtest.h>
 
-#include "config/checks.h"
-#include "config/settings_reader.h"
-#include "config/toml_loader.h"
+#include "config/load.h"
+#include "tests/config/temp_folder.h"
 
 namespace stile::config {
 namespace {
@@ -14,16 +13,9 @@ struct Read {
 };
 
 Read read(std::string_view text) {
-  const auto document = parse_toml(text, "t");
-  if (!document) return {{}, document.error().text()};
-  Diagnostics problems;
-  auto settings = read_settings(*document, {problems, "t", "/etc/stile", {}});
-  check_settings(settings, problems);
-  Claims claims;
-  claims.claim_server(settings, problems);
-  for (const auto& agent : settings.agent) claims.claim(agent, problems);
-  problems.sort();
-  return {std::move(settings), problems.text()};
+  auto settings = parse_settings(text, "/etc/stile/t");
+  if (!settings) return {{}, without(settings.error().text(), "/etc/stile/")};
+  return {std::move(*settings), ""};
 }
 
 TEST(Settings, AreTheDefaultsWhenNothingIsSaid) {

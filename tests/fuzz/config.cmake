@@ -1,0 +1,3 @@
+stile_fuzzer(card LINK stile::config)
+stile_fuzzer(list_file LINK stile::config)
+stile_fuzzer(toml_config LINK stile::config)

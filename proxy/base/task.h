@@ -2,6 +2,9 @@
 //
 // Asio's awaitable costs a good part of a CONNECT and keeps its frames; these do only what a
 // session needs: start, wait for one thing, go on. Everything runs on the thread of one Loop.
+// g++ 12 miscompiles `if (!co_await f(x)) {…}` (the awaited coroutine is destroyed before it runs):
+// a co_await is a statement of its own or initialises a variable, never part of a condition or of
+// another call's arguments. The rules of the sources are checked by a test.
 #pragma once
 
 #include <coroutine>

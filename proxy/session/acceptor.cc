@@ -103,7 +103,8 @@ Detached Acceptor::refuse(SocketPtr client, std::string agent, acl::Reason reaso
     record.reason = reason;
     record.status = acl::status(reason);
     record.count = count;
-    if (!co_await context_.audit.write(record)) reason = acl::Reason::audit_unavailable;
+    const bool written = co_await context_.audit.write(record);
+    if (!written) reason = acl::Reason::audit_unavailable;
   }
   Refusal refusal;
   refusal.reason = reason;

@@ -27,7 +27,8 @@ Task<> Session::serve_connect(http::RequestHead& head) {
   head_bytes_ = 0;
   Reason reason = co_await connect_to_origin(request);
   if (reason == Reason::none) {
-    if (co_await send(*client_, established)) {
+    const bool sent = co_await send(*client_, established);
+    if (sent) {
       reason = co_await open_tunnel(request);
       if (reason != Reason::none) co_await refuse_tunnel(request, reason);
     }
@@ -49,8 +50,9 @@ Task<Session::Reason> Session::connect_to_origin(Request& request) {
   std::vector<acl::Address> addresses;
   if (request.decision.literal) {
     addresses.push_back(*request.decision.literal);
-  } else if (const Reason failed = co_await resolve(request, addresses); failed != Reason::none) {
-    co_return failed;
+  } else {
+    const Reason failed = co_await resolve(request, addresses);
+    if (failed != Reason::none) co_return failed;
   }
   // The policy may have changed while the servers were asked.
   if (const Reason changed = still_allowed(request); changed != Reason::none) co_return changed;
@@ -108,7 +110,8 @@ Task<Session::Reason> Session::open_tunnel(Request& request) {
     if (request.judged_by->mode != acl::Mode::observe) co_return bad;
     if (request.would_deny == Reason::none) request.would_deny = bad;
   }
-  if (!co_await write_open(request)) co_return Reason::audit_unavailable;
+  const bool written = co_await write_open(request);
+  if (!written) co_return Reason::audit_unavailable;
   if (hello_bytes > 0) {
     const Reason failed = co_await pass_hello(request, hello_bytes);
     if (failed != Reason::none) co_return failed;
@@ -139,7 +142,8 @@ Task<Session::Reason> Session::read_hello(Request& request, std::size_t& hello_b
       seen.problem = Reason::not_tls;
       break;
     }
-    if (!co_await read_more()) {
+    const bool more = co_await read_more();
+    if (!more) {
       if (cancelled_ == Reason::client_hello_timeout) {
         cancelled_ = Reason::none;  // in observe mode it goes on: the server may be first to speak
         seen.problem = Reason::client_hello_timeout;
@@ -160,7 +164,8 @@ Task<Session::Reason> Session::pass_hello(Request& request, std::size_t hello_by
   for (bool is_retry = true; is_retry;) {
     if (request.up.take(hello_bytes) < hello_bytes) co_return Reason::budget_exhausted;
     set_deadline(context_.limits.idle_timeout, Reason::idle_timeout);
-    if (!co_await send(*origin_, std::string_view{in_}.substr(0, hello_bytes))) {
+    const bool sent = co_await send(*origin_, std::string_view{in_}.substr(0, hello_bytes));
+    if (!sent) {
       co_return is_cancelled() ? cancelled_ : Reason::origin_unreachable;
     }
     request.bytes_up += hello_bytes;
@@ -200,7 +205,8 @@ Task<Session::Reason> Session::watch_server_flight(Request& request, bool& is_re
     is_retry = flight == tls::ServerFlight::hello_retry_request;
     request.bytes_down += size;
     client_->watch(nullptr);
-    if (!co_await send(*client_, std::string_view{seen}.substr(seen.size() - size))) {
+    const bool sent = co_await send(*client_, std::string_view{seen}.substr(seen.size() - size));
+    if (!sent) {
       co_return is_cancelled() ? cancelled_ : Reason::idle_timeout;
     }
     client_->watch(this);
@@ -228,11 +234,13 @@ Task<Session::Reason> Session::pass_records_before_hello(Request& request) {
       record += body;
     }
     if (in_.size() < header || in_.size() < record) {
-      if (!co_await read_more()) co_return is_cancelled() ? cancelled_ : Reason::not_tls;
+      const bool more = co_await read_more();
+      if (!more) co_return is_cancelled() ? cancelled_ : Reason::not_tls;
       continue;
     }
     if (request.up.take(record) < record) co_return Reason::budget_exhausted;
-    if (!co_await send(*origin_, std::string_view{in_}.substr(0, record))) {
+    const bool sent = co_await send(*origin_, std::string_view{in_}.substr(0, record));
+    if (!sent) {
       co_return is_cancelled() ? cancelled_ : Reason::origin_unreachable;
     }
     request.bytes_up += record;
@@ -271,7 +279,8 @@ Task<> Session::refuse_tunnel(Request& request, Reason reason) {
   static_cast<void>(co_await context_.audit.write(line.record));
   cancelled_ = Reason::none;
   set_deadline(std::chrono::milliseconds{1000}, Reason::idle_timeout);
-  if (co_await send(*client_, tls::access_denied_alert)) co_await linger();
+  const bool sent = co_await send(*client_, tls::access_denied_alert);
+  if (sent) co_await linger();
 }
 
 }  // namespace stile::session

@@ -46,8 +46,9 @@ Task<bool> HttpExchange::run() {
   }
   reason = co_await reach_origin();
   if (reason == Reason::none) reason = session_.still_allowed(request_);
-  if (reason == Reason::none && !co_await session_.write_open(request_)) {
-    reason = Reason::audit_unavailable;
+  if (reason == Reason::none) {
+    const bool written = co_await session_.write_open(request_);
+    if (!written) reason = Reason::audit_unavailable;
   }
   if (reason != Reason::none) {
     // A refusal costs the connection only if a body follows that nobody wants.
@@ -56,7 +57,8 @@ Task<bool> HttpExchange::run() {
     co_await session_.refuse(request_, reason, keep);
     co_return keep && !session_.is_cancelled();
   }
-  co_return co_await finish(co_await forward());
+  reason = co_await forward();
+  co_return co_await finish(reason);
 }
 
 // From the head to what is decided on and what is sent; after this the client's bytes are not
@@ -150,12 +152,13 @@ Task<HttpExchange::Reason> HttpExchange::forward() {
 
 Task<HttpExchange::Reason> HttpExchange::send_head() {
   session_.set_deadline(session_.context_.limits.idle_timeout, Reason::idle_timeout);
-  return send_paid(to_origin_);
+  co_return co_await send_paid(to_origin_);
 }
 
 Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
   if (request_.up.take(bytes.size()) < bytes.size()) co_return Reason::budget_exhausted;
-  if (!co_await session_.send(*session_.origin_, bytes)) {
+  const bool sent = co_await session_.send(*session_.origin_, bytes);
+  if (!sent) {
     co_return session_.is_cancelled() ? session_.cancelled_ : Reason::origin_bad_response;
   }
   request_.bytes_up += bytes.size();
@@ -184,7 +187,8 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
   std::string& in = session_.in_;
   if (head_.framing == http::Framing::length) {
     for (std::uint64_t left = head_.content_length; left > 0;) {
-      if (!co_await body_is_here()) co_return Reason::bad_request;
+      const bool more = co_await body_is_here();
+      if (!more) co_return Reason::bad_request;
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, in.size()));
       const Reason failed = co_await send_paid(std::string_view{in}.substr(0, size));
       if (failed != Reason::none) co_return failed;
@@ -196,7 +200,8 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
   http::ChunkedDecoder decoder{session_.context_.limits.header_bytes};
   std::string out;
   for (;;) {
-    if (!co_await body_is_here()) co_return Reason::bad_request;
+    const bool more = co_await body_is_here();
+    if (!more) co_return Reason::bad_request;
     std::size_t used = 0;
     auto kind = http::ChunkedDecoder::Step::Kind::data;
     while (kind == http::ChunkedDecoder::Step::Kind::data) {
@@ -217,7 +222,8 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
 
 Task<bool> HttpExchange::body_is_here() {
   while (session_.in_.empty() && !upload_stopped_) {
-    if (!co_await session_.read_more()) co_return false;
+    const bool more = co_await session_.read_more();
+    if (!more) co_return false;
   }
   co_return !upload_stopped_;
 }
@@ -251,7 +257,8 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
       if (client_is_1_1_) {
         std::string interim;
         http::write_response_head(interim, head, http::Framing::none, true, true);
-        if (!co_await answer(interim)) co_return Reason::idle_timeout;
+        const bool sent = co_await answer(interim);
+        if (!sent) co_return Reason::idle_timeout;
       }
       from_origin_.erase(0, found.consumed);
       scanner.reset();
@@ -331,8 +338,9 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
     }
     from_origin_.clear();
     if (ended && to_client == Framing::chunked) to_client_ += "0\r\n\r\n";
-    if (!to_client_.empty() && !co_await answer(to_client_)) {
-      co_return session_.is_cancelled() ? session_.cancelled_ : Reason::idle_timeout;
+    if (!to_client_.empty()) {
+      const bool sent = co_await answer(to_client_);
+      if (!sent) co_return session_.is_cancelled() ? session_.cancelled_ : Reason::idle_timeout;
     }
     to_client_.clear();
     if (ended) co_return Reason::none;
@@ -345,7 +353,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
 }
 
 Task<bool> HttpExchange::answer(std::string_view bytes) {
-  return session_.send(*session_.client_, bytes);
+  co_return co_await session_.send(*session_.client_, bytes);
 }
 
 Task<> HttpExchange::stop_upload() {

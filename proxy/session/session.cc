@@ -62,7 +62,8 @@ Task<> Session::run() {
       co_return;
     }
     HttpExchange exchange{*this, head};
-    if (!co_await exchange.run()) co_return;
+    const bool goes_on = co_await exchange.run();
+    if (!goes_on) co_return;
     served_one_ = true;
     if (drain_) co_return;
   }
@@ -84,7 +85,8 @@ Task<Session::Reason> Session::read_head(http::RequestHead& head) {
       if (found.state == http::ParseState::bad) co_return Reason::bad_request;
       if (in_.size() >= context_.limits.header_bytes) co_return Reason::header_too_large;
     }
-    if (!co_await read_more()) {
+    const bool more = co_await read_more();
+    if (!more) {
       if (cancelled_ != Reason::none) co_return cancelled_;
       if (!in_.empty()) co_return Reason::bad_request;  // the head ends in the middle
       co_return Reason::internal_error;
@@ -172,7 +174,8 @@ Task<bool> Session::write_open(Request& request) {
   RequestRecord line{audit::Event::open, peer_, request};
   line.record.verdict = request.verdict_when_open();
   line.record.reason = request.would_deny;
-  if (!co_await context_.audit.write(line.record)) co_return false;
+  const bool written = co_await context_.audit.write(line.record);
+  if (!written) co_return false;
   request.wrote_open = true;
   peer_.tally->request(metrics::method_of(request.method), *line.record.verdict,
                        request.would_deny);
@@ -187,7 +190,8 @@ Task<> Session::refuse(Request& request, Reason reason, bool keep_alive) {
   line.record.reason = reason;
   line.record.status = acl::status(reason);
   peer_.tally->request(metrics::method_of(request.method), acl::Verdict::deny, reason);
-  if (!co_await context_.audit.write(line.record)) reason = Reason::audit_unavailable;
+  const bool written = co_await context_.audit.write(line.record);
+  if (!written) reason = Reason::audit_unavailable;
   co_await answer_refusal(request, reason, keep_alive);
 }
 

@@ -13,5 +13,12 @@ stile_install(daemon ${CMAKE_INSTALL_SBINDIR} stiled stile-squid)
 stile_install(daemon ${CMAKE_INSTALL_BINDIR} stile)
 stile_install(netns ${CMAKE_INSTALL_SBINDIR} stile-netns)
 
+# Where the daemon looks, whatever the prefix. An operator's own file is never written over.
+install(CODE "
+  if(NOT EXISTS \"\$ENV{DESTDIR}/etc/stile/stile.toml\")
+    file(INSTALL \"${PROJECT_SOURCE_DIR}/config/stile.toml\" DESTINATION /etc/stile)
+  endif()" COMPONENT daemon)
+
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(DIRECTORY config/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc FILES_MATCHING PATTERN "*.md")

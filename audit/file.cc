@@ -10,18 +10,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstring>
 #include <fstream>
 #include <sstream>
+
+#include "audit/error_text.h"
 
 namespace stile::audit {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Error failure(const std::string& path, int error) {
-  return Error{path + ": " + std::strerror(error)};
-}
+Error failure(const std::string& path, int error) { return Error{path + ": " + error_text(error)}; }
 
 // /proc/locks has lines like "3: FLOCK  ADVISORY  WRITE 4711 fe:01:123456 0 EOF". For people only,
 // so a miss does no harm: in a container the holder may be invisible.
@@ -92,7 +91,7 @@ File::~File() {
 
 File::Written File::write(std::string_view bytes, std::chrono::milliseconds patience) {
   Written written;
-  const auto deadline = Clock::now() + patience;
+  const auto deadline = is_regular_ ? Clock::time_point{} : Clock::now() + patience;
   while (written.bytes < bytes.size()) {
     std::string_view rest = bytes.substr(written.bytes);
     if (!is_regular_) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "audit/error_text.h"
 #include "audit/format.h"
 
 namespace stile::audit {
@@ -19,7 +20,7 @@ constexpr std::size_t buffer_bytes = 4 * max_line_bytes;
 Result<LineSource> LineSource::open(const std::string& path) {
   const int fd = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                              : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Error{path + ": " + std::strerror(errno)};
+  if (fd < 0) return Error{path + ": " + error_text(errno)};
   return LineSource{fd, path};
 }
 
@@ -45,7 +46,7 @@ bool LineSource::fill() {
   while (true) {
     const ssize_t count = ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) error_ = name_ + ": " + std::strerror(errno);
+    if (count < 0) error_ = name_ + ": " + error_text(errno);
     if (count <= 0) return false;
     end_ += static_cast<std::size_t>(count);
     return true;

@@ -5,13 +5,14 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+
+#include "audit/error_text.h"
 
 namespace stile::audit {
 namespace {
 
 Error failure(const std::string& from, const std::string& to) {
-  return Error{"cannot rename " + from + " to " + to + ": " + std::strerror(errno)};
+  return Error{"cannot rename " + from + " to " + to + ": " + error_text(errno)};
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
+#include "audit/error_text.h"
 #include "audit/format.h"
 #include "audit/line.h"
 
@@ -24,7 +24,7 @@ Result<void> read_at(int fd, std::size_t begin, std::string& bytes, const std::s
     const ssize_t count = ::pread(fd, bytes.data() + filled, bytes.size() - filled,
                                   static_cast<off_t>(begin + filled));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error{name + ": " + std::strerror(errno)};
+    if (count < 0) return Error{name + ": " + error_text(errno)};
     if (count == 0) return Error{name + ": becomes shorter while it is read"};
     filled += static_cast<std::size_t>(count);
   }
@@ -72,7 +72,7 @@ bool is_torn_only(std::string_view file) {
 
 Result<Tail> read_tail(int fd, const std::string& name) {
   struct stat status {};
-  if (::fstat(fd, &status) != 0) return Error{name + ": " + std::strerror(errno)};
+  if (::fstat(fd, &status) != 0) return Error{name + ": " + error_text(errno)};
   const auto size = static_cast<std::size_t>(status.st_size);
   Tail tail;
   if (size == 0) return tail;

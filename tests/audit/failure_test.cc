@@ -119,6 +119,28 @@ TEST_F(AuditFailure, LetsCloseLinesWaitAndWritesThemFirst) {
       << verified.out << verified.err;
 }
 
+TEST_F(AuditFailure, KeepsWhatHasHappenedAndLosesWhatIsThenRefused) {
+  const std::pair<Event, bool> table[] = {
+      {Event::open, false},  {Event::deny, false}, {Event::grant, false}, {Event::close, true},
+      {Event::policy, true}, {Event::start, true}, {Event::stop, true},
+  };
+  for (const auto& [event, is_kept] : table) {
+    SCOPED_TRACE(text(event));
+    ::unlink(log_path_.c_str());
+    const auto log = open_log();
+    Record record = deny_record("a.example");
+    record.event = event;
+    record.version = "0.1.0";
+    {
+      const SizeLimit full{0};
+      EXPECT_EQ(write(*log, {record}), 0u);
+      EXPECT_EQ(log->gaps(), is_kept ? 0u : 1u);
+    }
+    log->retry();
+    EXPECT_EQ(events(), is_kept ? std::string{text(event)} + " " : "audit-gap ");
+  }
+}
+
 TEST_F(AuditFailure, WritesManyWaitingLinesInOrder) {
   const auto log = open_log();
   std::vector<Record> opens, closes;

@@ -155,6 +155,15 @@ TEST_F(AuditLog, RefusesAFileThatIsNoAuditLog) {
   }
 }
 
+TEST_F(AuditLog, GivesUpBehindMoreGarbageThanItReads) {
+  {
+    const auto log = open_log();
+    EXPECT_EQ(write(*log, {deny_record("a.example")}), 1u);
+  }
+  append_file(log_path_, std::string(17 << 20, '\0'));
+  EXPECT_FALSE(Log::open({.path = log_path_}));
+}
+
 TEST_F(AuditLog, SaysWhyItCannotBeOpened) {
   const auto log = Log::open({.path = path("missing/audit.jsonl")});
   ASSERT_FALSE(log);

@@ -1,0 +1,14 @@
+// The text of an errno value, for people.
+#pragma once
+
+#include <string>
+#include <system_error>
+
+namespace stile::audit {
+
+// strerror(3) with a signature that cannot be used wrongly by two threads.
+[[nodiscard]] inline std::string error_text(int error) {
+  return std::generic_category().message(error);
+}
+
+}  // namespace stile::audit

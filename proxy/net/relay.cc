@@ -53,11 +53,6 @@ void Relay::begin(std::string_view first) {
   on_ready(*client_);  // what became ready before anybody watched
 }
 
-void Relay::count_before(std::uint64_t up, std::uint64_t down) noexcept {
-  up_.bytes = up;
-  down_.bytes = down;
-}
-
 void Relay::reset_both() noexcept {
   const linger at_once{1, 0};
   for (const SocketPtr* socket : {&client_, &origin_}) {
@@ -131,6 +126,22 @@ Relay::Step Relay::flush(Direction& way, Socket& to) {
   return Step::again;
 }
 
+// What goes to the origin is kept as unsent of its direction, and goes out in its turn.
+bool Relay::pass_filter(Direction& way, std::string_view& bytes) {
+  std::string to_origin;
+  if (!filter(&way == &up_, bytes, to_origin)) return false;
+  if (!to_origin.empty()) {
+    if (!up_.unsent) up_.unsent = std::make_unique<std::string>();
+    *up_.unsent += to_origin;
+  }
+  if (&way == &up_) {
+    bytes = {};
+  } else if (up_.unsent) {
+    client_->call_again();  // the other direction had its turn already
+  }
+  return true;
+}
+
 Relay::Step Relay::copy(Direction& way, Socket& from, Socket& to, std::size_t& moved) {
   auto& buffer = resources_.buffer;
   const std::size_t allowed = way.meter.take(buffer.size());
@@ -147,16 +158,15 @@ Relay::Step Relay::copy(Direction& way, Socket& from, Socket& to, std::size_t& m
   way.bytes += size;
   moved += size;
   last_byte_ = resources_.loop.now();
-  way.is_bulk = size >= bulk_read;
-  std::size_t written = 0;
-  if (to.is_writable()) {
-    const auto sent = to.write(buffer.data(), size);
+  std::string_view bytes{buffer.data(), size};
+  if (is_filtered_ && !pass_filter(way, bytes)) return Step::failed;
+  way.is_bulk = size >= bulk_read && !is_filtered_;
+  if (to.is_writable() && !bytes.empty()) {
+    const auto sent = to.write(bytes.data(), bytes.size());
     if (sent.bytes < 0 && !sent.would_block) return Step::failed;
-    written = sent.bytes > 0 ? static_cast<std::size_t>(sent.bytes) : 0;
+    if (sent.bytes > 0) bytes.remove_prefix(static_cast<std::size_t>(sent.bytes));
   }
-  if (written < size) {
-    way.unsent = std::make_unique<std::string>(buffer.data() + written, size - written);
-  }
+  if (!bytes.empty()) way.unsent = std::make_unique<std::string>(bytes);
   return Step::again;
 }
 

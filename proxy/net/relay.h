@@ -52,7 +52,8 @@ class Relay : private Watcher {
   // `first` was read from the client before, and is counted and paid for here. The relay may have
   // ended when this returns.
   void begin(std::string_view first);
-  void count_before(std::uint64_t up, std::uint64_t down) noexcept;
+  // While filtered, every byte goes through filter() before it goes on, and nothing is spliced.
+  void set_filtered(bool on) noexcept { is_filtered_ = on; }
   // Both sides see a reset, so that a cut stream does not look like a finished one.
   void reset_both() noexcept;
   [[nodiscard]] Meter& meter_up() noexcept { return up_.meter; }
@@ -74,10 +75,14 @@ class Relay : private Watcher {
 
   // Called once, last. The relay may be destroyed in it.
   virtual void on_end(End end) = 0;
+  // Bytes of the client (`up`) are sent on only as far as they are appended to `to_origin`; bytes
+  // of the origin go on by themselves, but may set others free. False: end the relay as failed.
+  [[nodiscard]] virtual bool filter(bool up, std::string_view bytes, std::string& to_origin) = 0;
   void on_ready(Socket& socket) override;
   [[nodiscard]] bool end_if_cut(Step step);
   [[nodiscard]] Step pump(Direction& way, Socket& from, Socket& to);
   [[nodiscard]] Step flush(Direction& way, Socket& to);
+  [[nodiscard]] bool pass_filter(Direction& way, std::string_view& bytes);
   [[nodiscard]] Step copy(Direction& way, Socket& from, Socket& to, std::size_t& moved);
   [[nodiscard]] Step splice(Direction& way, Socket& from, Socket& to, std::size_t& moved);
 
@@ -85,6 +90,7 @@ class Relay : private Watcher {
   SocketPtr client_, origin_;
   Direction up_, down_;
   SteadyTime last_byte_;
+  bool is_filtered_ = false;
 };
 
 }  // namespace stile::net

@@ -13,7 +13,6 @@ namespace stile::session {
 namespace {
 
 constexpr std::string_view established = "HTTP/1.1 200 Connection established\r\n\r\n";
-constexpr std::uint8_t change_cipher_spec = 20, application_data = 23;
 
 }  // namespace
 
@@ -47,6 +46,13 @@ Task<Session::Reason> Session::connect_to_origin(Request& request) {
   request.down.draw_on(peer_.account->bytes_down);
   if (const Reason spent = charge(request); spent != Reason::none) co_return spent;
 
+  client_->watch(this);  // a client that goes frees its place at once
+  const Reason reason = co_await find_origin(request);
+  client_->watch(nullptr);
+  co_return reason;
+}
+
+Task<Session::Reason> Session::find_origin(Request& request) {
   std::vector<acl::Address> addresses;
   if (request.decision.literal) {
     addresses.push_back(*request.decision.literal);
@@ -112,11 +118,7 @@ Task<Session::Reason> Session::open_tunnel(Request& request) {
   }
   const bool written = co_await write_open(request);
   if (!written) co_return Reason::audit_unavailable;
-  if (hello_bytes > 0) {
-    const Reason failed = co_await pass_hello(request, hello_bytes);
-    if (failed != Reason::none) co_return failed;
-  }
-  become_tunnel(request);
+  become_tunnel(request, hello_bytes);
   co_return Reason::none;
 }
 
@@ -158,124 +160,24 @@ Task<Session::Reason> Session::read_hello(Request& request, std::size_t& hello_b
   co_return Reason::none;
 }
 
-// The hello goes out, and nothing after it until the server has spoken: if it asks for a second
-// hello, that one is checked too. Honest clients wait for the server anyway.
-Task<Session::Reason> Session::pass_hello(Request& request, std::size_t hello_bytes) {
-  for (bool is_retry = true; is_retry;) {
-    if (request.up.take(hello_bytes) < hello_bytes) co_return Reason::budget_exhausted;
-    set_deadline(context_.limits.idle_timeout, Reason::idle_timeout);
-    const bool sent = co_await send(*origin_, std::string_view{in_}.substr(0, hello_bytes));
-    if (!sent) {
-      co_return is_cancelled() ? cancelled_ : Reason::origin_unreachable;
-    }
-    request.bytes_up += hello_bytes;
-    in_.erase(0, hello_bytes);
-    Reason ended = co_await watch_server_flight(request, is_retry);
-    if (ended != Reason::none) co_return ended;
-    if (!is_retry) break;
-    ended = co_await pass_records_before_hello(request);
-    if (ended != Reason::none) co_return ended;
-    ended = co_await read_hello(request, hello_bytes);
-    if (ended != Reason::none) co_return ended;
-    ended = judge_hello(*request.judged_by, request.decision, request.hello);
-    if (ended != Reason::none && request.judged_by->mode != acl::Mode::observe) co_return ended;
-    if (request.hello.problem != Reason::none) break;  // observe: not a hello, let it pass
-  }
-  disarm();
-  co_return Reason::none;
-}
-
-Task<Session::Reason> Session::watch_server_flight(Request& request, bool& is_retry) {
-  auto& buffer = context_.relay.buffer;
-  std::string seen;
-  client_->watch(this);  // a client that goes now is noticed
-  for (auto flight = tls::ServerFlight::need_more; flight == tls::ServerFlight::need_more;) {
-    co_await origin_->readable();
-    if (is_cancelled()) co_return cancelled_;
-    const std::size_t allowed = request.down.take(buffer.size());
-    if (allowed == 0) co_return Reason::budget_exhausted;
-    const auto got = origin_->read(buffer.data(), allowed);
-    const std::size_t size = got.bytes > 0 ? static_cast<std::size_t>(got.bytes) : 0;
-    request.down.give_back(allowed - size);
-    if (got.would_block) continue;
-    if (got.bytes < 0) co_return Reason::origin_unreachable;
-    if (got.bytes == 0) break;  // it ended without a word: the relay passes that on
-    seen.append(buffer.data(), size);
-    flight = tls::classify_server_flight(seen);
-    is_retry = flight == tls::ServerFlight::hello_retry_request;
-    request.bytes_down += size;
-    client_->watch(nullptr);
-    const bool sent = co_await send(*client_, std::string_view{seen}.substr(seen.size() - size));
-    if (!sent) {
-      co_return is_cancelled() ? cancelled_ : Reason::idle_timeout;
-    }
-    client_->watch(this);
-  }
-  if (seen.empty()) is_retry = false;
-  client_->watch(nullptr);
-  co_return Reason::none;
-}
-
-// RFC 8446 4.2.10 and D.4: early data that the server will not read, and one dummy
-// change_cipher_spec, may stand before the second hello. They name nobody.
-Task<Session::Reason> Session::pass_records_before_hello(Request& request) {
-  constexpr std::size_t header = 5, max_body = 16384 + 256;
-  set_deadline(context_.limits.client_hello_timeout, Reason::client_hello_timeout);
-  for (;;) {
-    if (!in_.empty()) {
-      const auto type = static_cast<std::uint8_t>(in_[0]);
-      if (type != change_cipher_spec && type != application_data) co_return Reason::none;
-    }
-    std::size_t record = header;
-    if (in_.size() >= header) {
-      const std::size_t body = static_cast<std::size_t>(static_cast<std::uint8_t>(in_[3])) << 8 |
-                               static_cast<std::uint8_t>(in_[4]);
-      if (body > max_body) co_return Reason::not_tls;
-      record += body;
-    }
-    if (in_.size() < header || in_.size() < record) {
-      const bool more = co_await read_more();
-      if (!more) co_return is_cancelled() ? cancelled_ : Reason::not_tls;
-      continue;
-    }
-    if (request.up.take(record) < record) co_return Reason::budget_exhausted;
-    const bool sent = co_await send(*origin_, std::string_view{in_}.substr(0, record));
-    if (!sent) {
-      co_return is_cancelled() ? cancelled_ : Reason::origin_unreachable;
-    }
-    request.bytes_up += record;
-    in_.erase(0, record);
-  }
-}
-
 // The client is gone while the session waits for the origin.
 void Session::on_ready(Socket& socket) {
-  if (socket.is_dead()) cancel(Reason::idle_timeout);
+  if (socket.is_dead()) cancel(Reason::origin_timeout);
 }
 
-void Session::become_tunnel(Request& request) {
+void Session::become_tunnel(Request& request, std::size_t hello_bytes) {
   disarm();
   is_tunnel_ = true;
-  Tunnel::start(context_, std::move(peer_), request, std::move(client_), std::move(origin_), in_);
+  Tunnel::start(context_, std::move(peer_), request, std::move(client_), std::move(origin_), in_,
+                hello_bytes);
 }
 
 Task<> Session::refuse_tunnel(Request& request, Reason reason) {
-  const bool was_open = request.wrote_open;
-  RequestRecord line{was_open ? audit::Event::close : audit::Event::deny, peer_, request};
+  RequestRecord line{audit::Event::deny, peer_, request};
   line.record.verdict = acl::Verdict::deny;
   line.record.reason = reason;
-  if (was_open) {
-    line.record.bytes_up = request.bytes_up;
-    line.record.bytes_down = request.bytes_down;
-    line.record.duration_ms = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(context_.loop.now() - request.begun)
-            .count());
-    peer_.tally->bytes_up += request.bytes_up;
-    peer_.tally->bytes_down += request.bytes_down;
-  } else {
-    line.record.status = 200;
-    peer_.tally->request(metrics::Method::connect, acl::Verdict::deny, reason);
-  }
+  line.record.status = 200;
+  peer_.tally->request(metrics::Method::connect, acl::Verdict::deny, reason);
   static_cast<void>(co_await context_.audit.write(line.record));
   cancelled_ = Reason::none;
   set_deadline(std::chrono::milliseconds{1000}, Reason::idle_timeout);

@@ -51,9 +51,11 @@ Task<bool> HttpExchange::run() {
     if (!written) reason = Reason::audit_unavailable;
   }
   if (reason != Reason::none) {
-    // A refusal costs the connection only if a body follows that nobody wants.
+    // A refusal costs the connection only if a body follows that nobody wants, or the client has
+    // shown that it does not know what it says.
     session_.cancelled_ = Reason::none;
-    const bool keep = keep_alive_ && head_.framing == http::Framing::none;
+    const bool keep =
+        keep_alive_ && head_.framing == http::Framing::none && reason != Reason::bad_request;
     co_await session_.refuse(request_, reason, keep);
     co_return keep && !session_.is_cancelled();
   }

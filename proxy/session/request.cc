@@ -18,6 +18,13 @@ acl::Reason judge_hello(const acl::AgentPolicy& agent, const acl::Decision& deci
   return hello.names_host ? Reason::none : Reason::sni_mismatch;
 }
 
+std::string_view shown_host(const Request& request) noexcept {
+  if (const std::string_view host = request.decision.host.text(); !host.empty()) return host;
+  std::string_view raw = acl::split_authority(request.authority).host;
+  raw = raw.substr(raw.rfind('@') + 1);
+  return raw.substr(0, raw.find_first_of("/?#\\"));
+}
+
 RequestRecord::RequestRecord(audit::Event event, const Peer& peer, const Request& request)
     : source_{peer.source_text()} {
   const acl::Decision& decision = request.decision;
@@ -29,8 +36,7 @@ RequestRecord::RequestRecord(audit::Event event, const Peer& peer, const Request
   record.method = request.method;
   if (!request.authority.empty()) {
     record.scheme = request.scheme == acl::Scheme::tunnel ? "connect" : "http";
-    record.host = decision.host.text();
-    if (record.host.empty()) record.host = acl::split_authority(request.authority).host;
+    record.host = shown_host(request);
   }
   record.port = decision.port;
   record.path = request.path;

@@ -48,15 +48,19 @@ struct Request {
   HelloSeen hello;
   std::string sni;
   std::vector<std::string> stripped;
-  std::shared_ptr<acl::Lease> charged;  // the grant that this opening was counted on
-  net::Meter up, down;                  // what its bytes draw on
-  std::uint64_t bytes_up = 0, bytes_down = 0;
+  std::shared_ptr<acl::Lease> charged;         // the grant that this opening was counted on
+  net::Meter up, down;                         // what its bytes draw on
+  std::uint64_t bytes_up = 0, bytes_down = 0;  // of plain HTTP; a tunnel counts for itself
   bool wrote_open = false;
 
   [[nodiscard]] acl::Verdict verdict_when_open() const noexcept {
     return would_deny == acl::Reason::none ? acl::Verdict::allow : acl::Verdict::would_deny;
   }
 };
+
+// The host for log and answer: canonical if it was understood, else as the agent wrote it, without
+// what may be a secret (user info, a path, a query).
+[[nodiscard]] std::string_view shown_host(const Request& request) noexcept;
 
 // A record and the texts that it points to.
 class RequestRecord {

@@ -199,8 +199,7 @@ Task<> Session::answer_refusal(const Request& request, Reason reason, bool keep_
   Refusal refusal;
   refusal.reason = reason;
   refusal.agent = peer_.id();
-  refusal.host = request.decision.host.text();
-  if (refusal.host.empty()) refusal.host = acl::split_authority(request.authority).host;
+  refusal.host = shown_host(request);
   refusal.port = request.decision.port;
   refusal.scheme = request.scheme;
   if (peer_.agent) refusal.contact = peer_.agent->contact;

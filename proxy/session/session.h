@@ -46,15 +46,13 @@ class Session final : public Live, private Deadline, private Watcher {
   void decide(Request& request);
   [[nodiscard]] Reason charge(Request& request);
   Task<Reason> connect_to_origin(Request& request);
+  Task<Reason> find_origin(Request& request);
   Task<Reason> resolve(const Request& request, std::vector<acl::Address>& addresses);
   Task<Reason> dial(Request& request, std::vector<acl::Address> addresses);
   Task<> serve_connect(http::RequestHead& head);
   Task<Reason> read_hello(Request& request, std::size_t& hello_bytes);
   Task<Reason> open_tunnel(Request& request);
-  Task<Reason> pass_hello(Request& request, std::size_t hello_bytes);
-  Task<Reason> watch_server_flight(Request& request, bool& is_retry);
-  Task<Reason> pass_records_before_hello(Request& request);
-  void become_tunnel(Request& request);
+  void become_tunnel(Request& request, std::size_t hello_bytes);
   // Before the first byte goes to the origin: is this still right under the policy in force?
   [[nodiscard]] Reason still_allowed(Request& request);
   Task<bool> write_open(Request& request);

@@ -21,21 +21,46 @@ Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr cl
                        : std::string{decision.host.text()} + ":" + std::to_string(decision.port));
   meter_up() = request.up;
   meter_down() = request.down;
-  count_before(request.bytes_up, request.bytes_down);
   ++peer_.tally->tunnels_open;
   context_.live.push_back(*this);
   context_.loop.arm(*this, context_.limits.idle_timeout);
 }
 
 void Tunnel::start(Context& context, Peer peer, const Request& request, SocketPtr client,
-                   SocketPtr origin, std::string_view first) {
+                   SocketPtr origin, std::string_view first, std::size_t hello_bytes) {
   auto* self = new Tunnel{context, std::move(peer), request, std::move(client), std::move(origin)};
-  self->begin(first);
+  std::string to_origin{first.substr(0, hello_bytes)};
+  if (hello_bytes > 0 && request.would_deny == acl::Reason::none) {
+    self->guard_ = std::make_unique<HelloGuard>(request);
+    self->set_filtered(true);
+    self->cut_ = self->guard_->from_client(first.substr(hello_bytes), to_origin);
+  } else {
+    to_origin += first.substr(hello_bytes);
+  }
+  if (self->cut_ != acl::Reason::none) return self->close(self->cut_);
+  self->begin(to_origin);
+}
+
+// True: goes on. Filtering ends by itself once a second hello can no longer come.
+bool Tunnel::filter(bool up, std::string_view bytes, std::string& to_origin) {
+  if (cut_ == acl::Reason::none) {
+    cut_ = up ? guard_->from_client(bytes, to_origin) : guard_->from_origin(bytes, to_origin);
+  }
+  if (cut_ != acl::Reason::none) return false;
+  if (guard_->is_done()) {
+    guard_.reset();
+    set_filtered(false);
+    context_.loop.arm(*this, context_.limits.idle_timeout);
+  } else if (!up && guard_->awaits_hello()) {
+    context_.loop.arm(*this, context_.limits.client_hello_timeout);
+  }
+  return true;
 }
 
 // Sleeps, then looks: a busy tunnel pays nothing per byte. Both directions count together, so that
 // a stream that only flows one way lives.
 void Tunnel::on_deadline() {
+  if (guard_ && guard_->awaits_hello()) return close(acl::Reason::client_hello_timeout);
   const auto idle_since = context_.loop.now() - last_byte();
   if (idle_since >= context_.limits.idle_timeout) return close(acl::Reason::idle_timeout);
   context_.loop.arm(*this, std::chrono::ceil<std::chrono::milliseconds>(
@@ -43,7 +68,7 @@ void Tunnel::on_deadline() {
 }
 
 void Tunnel::on_end(End end) {
-  close(end == End::budget_spent ? acl::Reason::budget_exhausted : acl::Reason::none);
+  close(end == End::budget_spent ? acl::Reason::budget_exhausted : cut_);
 }
 
 void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
@@ -65,7 +90,13 @@ void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
 }
 
 void Tunnel::close(acl::Reason reason) {
-  if (reason != acl::Reason::none) reset_both();
+  if (cut_ != acl::Reason::none || (guard_ && guard_->awaits_hello())) {
+    // Still in its handshake: the client's TLS library is told.
+    static_cast<void>(
+        client().write(tls::access_denied_alert.data(), tls::access_denied_alert.size()));
+  } else if (reason != acl::Reason::none) {
+    reset_both();
+  }
   const acl::Authority authority = acl::split_authority(*authority_);
   audit::Record record;
   record.event = audit::Event::close;

@@ -7,6 +7,7 @@
 
 #include "proxy/net/relay.h"
 #include "proxy/session/context.h"
+#include "proxy/session/hello_guard.h"
 #include "proxy/session/live.h"
 #include "proxy/session/request.h"
 
@@ -14,9 +15,10 @@ namespace stile::session {
 
 class Tunnel final : public Live, private net::Relay, private Deadline {
  public:
-  // Owns itself. `first` was read from the client already and goes to the origin.
+  // Owns itself. `first` was read from the client already and goes to the origin; it begins with
+  // hello_bytes of a hello that passed (0: none was looked for).
   static void start(Context& context, Peer peer, const Request& request, SocketPtr client,
-                    SocketPtr origin, std::string_view first);
+                    SocketPtr origin, std::string_view first, std::size_t hello_bytes);
 
   void judge_again(const acl::Snapshot& snapshot, bool all) override;
   void drain() override {}  // it may finish; the server ends what is left when time is up
@@ -26,6 +28,7 @@ class Tunnel final : public Live, private net::Relay, private Deadline {
  private:
   Tunnel(Context& context, Peer peer, const Request& request, SocketPtr client, SocketPtr origin);
   void on_end(End end) override;
+  [[nodiscard]] bool filter(bool up, std::string_view bytes, std::string& to_origin) override;
   void on_deadline() override;
   void close(acl::Reason reason);  // writes the line and destroys this
 
@@ -34,6 +37,8 @@ class Tunnel final : public Live, private net::Relay, private Deadline {
   std::unique_ptr<std::string> authority_;  // canonical; for the log and for judging again
   std::shared_ptr<acl::Lease> charged_;     // keeps the meter's grant alive
   acl::Address origin_;
+  std::unique_ptr<HelloGuard> guard_;  // until the handshake is past a second hello
+  acl::Reason cut_ = acl::Reason::none;
   HelloSeen hello_;
   SteadyTime begun_;
 };

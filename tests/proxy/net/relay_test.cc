@@ -22,6 +22,7 @@ struct TestRelay final : Relay {
     end = how;
     loop.stop();
   }
+  bool filter(bool, std::string_view, std::string&) override { return true; }
   Loop& loop;
   std::optional<End> end;
 };

@@ -1,0 +1,90 @@
+// HelloGuard: after the first ClientHello, no second one passes unchecked.
+#include "proxy/session/hello_guard.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "proxy/http/head.h"
+
+namespace stile::session {
+namespace {
+
+using acl::Reason;
+
+constexpr std::size_t record_header = 5;
+constexpr char handshake = 22;
+
+}  // namespace
+
+HelloGuard::HelloGuard(const Request& request)
+    : host_{request.decision.host.text()},
+      is_literal_{request.decision.literal.has_value()},
+      allow_ech_{request.judged_by->allow_ech} {}
+
+Reason HelloGuard::from_client(std::string_view bytes, std::string& out) {
+  if (state_ == State::done) {
+    out += bytes;
+    return Reason::none;
+  }
+  held_ += bytes;
+  return advance(out);
+}
+
+Reason HelloGuard::from_origin(std::string_view bytes, std::string& out) {
+  if (state_ != State::first_flight) return Reason::none;
+  flight_ += bytes;
+  switch (tls::classify_server_flight(flight_)) {
+    case tls::ServerFlight::need_more:
+      if (flight_.size() <= tls::HelloReader::max_hello_bytes) return Reason::none;
+      [[fallthrough]];
+    case tls::ServerFlight::other:
+      state_ = State::done;
+      break;
+    case tls::ServerFlight::hello_retry_request:
+      state_ = State::second_hello;
+      break;
+  }
+  flight_ = {};
+  return advance(out);
+}
+
+Reason HelloGuard::advance(std::string& out) {
+  if (state_ != State::done) pass_records(out);
+  if (state_ == State::done) {
+    out += held_;
+    held_ = {};
+    return Reason::none;
+  }
+  if (state_ == State::first_flight) {
+    return held_.size() <= tls::HelloReader::max_stream_bytes ? Reason::none : Reason::not_tls;
+  }
+  const tls::Hello hello = second_.read(held_);
+  if (hello.state == tls::Hello::State::need_more) return Reason::none;
+  if (hello.state == tls::Hello::State::not_tls) return Reason::not_tls;
+  if (hello.has_ech && !allow_ech_) return Reason::ech_refused;
+  if (is_literal_ != !hello.has_sni)
+    return is_literal_ ? Reason::sni_mismatch : Reason::sni_missing;
+  if (!is_literal_ && !http::iequals(hello.sni, host_)) return Reason::sni_mismatch;
+  state_ = State::done;
+  return advance(out);
+}
+
+// Whole records other than handshake go on, as far as they are here. An origin reads the same
+// lengths, so both agree on where a handshake record begins.
+void HelloGuard::pass_records(std::string& out) {
+  std::size_t used = 0;
+  for (;;) {
+    const std::size_t part = std::min(record_left_, held_.size() - used);
+    used += part;
+    record_left_ -= part;
+    const std::string_view rest = std::string_view{held_}.substr(used);
+    if (record_left_ > 0 || rest.size() < record_header || rest[0] == handshake) break;
+    record_left_ =
+        record_header + (static_cast<std::size_t>(static_cast<std::uint8_t>(rest[3])) << 8 |
+                         static_cast<std::uint8_t>(rest[4]));
+  }
+  out.append(held_, 0, used);
+  held_.erase(0, used);
+}
+
+}  // namespace stile::session

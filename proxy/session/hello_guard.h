@@ -1,0 +1,44 @@
+// HelloGuard: after the first ClientHello, no second one passes unchecked. Pure.
+//
+// A server may ask for another hello (HelloRetryRequest), and a client could name another host in
+// it, or send it before it was asked. So until the server's first flight is known, handshake
+// records of the client are held back; what else it sends (early data) names nobody and goes on.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "acl/decide.h"
+#include "proxy/session/request.h"
+#include "proxy/tls/client_hello.h"
+
+namespace stile::session {
+
+class HelloGuard {
+ public:
+  explicit HelloGuard(const Request& request);
+
+  // What the client sent. Appends to `out` what may go to the origin now; a reason cuts the tunnel.
+  [[nodiscard]] acl::Reason from_client(std::string_view bytes, std::string& out);
+  // What the origin sent (it goes to the client in any case). Appends what it sets free.
+  [[nodiscard]] acl::Reason from_origin(std::string_view bytes, std::string& out);
+
+  [[nodiscard]] bool is_done() const noexcept { return state_ == State::done; }
+  [[nodiscard]] bool awaits_hello() const noexcept { return state_ == State::second_hello; }
+
+ private:
+  enum class State { first_flight, second_hello, done };
+  [[nodiscard]] acl::Reason advance(std::string& out);
+  void pass_records(std::string& out);
+
+  State state_ = State::first_flight;
+  std::string host_;
+  bool is_literal_, allow_ech_;
+  std::string held_;             // of the client, not yet sent on
+  std::size_t record_left_ = 0;  // of a record that goes on
+  std::string flight_;           // of the origin, until it is known
+  tls::HelloReader second_ = tls::HelloReader::for_second_hello();
+};
+
+}  // namespace stile::session

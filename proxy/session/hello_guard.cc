@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "proxy/http/head.h"
 
@@ -69,19 +70,26 @@ Reason HelloGuard::advance(std::string& out) {
   return advance(out);
 }
 
-// Whole records other than handshake go on, as far as they are here. An origin reads the same
-// lengths, so both agree on where a handshake record begins.
+// Records other than handshake go on byte by byte. An origin reads the same lengths, so both agree
+// on where a handshake record begins.
 void HelloGuard::pass_records(std::string& out) {
   std::size_t used = 0;
-  for (;;) {
-    const std::size_t part = std::min(record_left_, held_.size() - used);
-    used += part;
-    record_left_ -= part;
-    const std::string_view rest = std::string_view{held_}.substr(used);
-    if (record_left_ > 0 || rest.size() < record_header || rest[0] == handshake) break;
-    record_left_ =
-        record_header + (static_cast<std::size_t>(static_cast<std::uint8_t>(rest[3])) << 8 |
-                         static_cast<std::uint8_t>(rest[4]));
+  while (used < held_.size()) {
+    const std::size_t here = held_.size() - used;
+    if (body_left_ > 0) {
+      const std::size_t part = std::min(body_left_, here);
+      body_left_ -= part;
+      used += part;
+    } else {
+      // Once a second hello is due, all that is left of the stream is read as one.
+      if (header_seen_ == 0 && (held_[used] == handshake || awaits_hello())) break;
+      const auto byte = static_cast<std::uint8_t>(held_[used++]);
+      if (++header_seen_ > 3) length_ = length_ << 8 | byte;
+      if (header_seen_ == record_header) {
+        body_left_ = std::exchange(length_, 0);
+        header_seen_ = 0;
+      }
+    }
   }
   out.append(held_, 0, used);
   held_.erase(0, used);

@@ -35,9 +35,10 @@ class HelloGuard {
   State state_ = State::first_flight;
   std::string host_;
   bool is_literal_, allow_ech_;
-  std::string held_;             // of the client, not yet sent on
-  std::size_t record_left_ = 0;  // of a record that goes on
-  std::string flight_;           // of the origin, until it is known
+  std::string held_;    // of the client, not yet sent on
+  std::string flight_;  // of the origin, until it is known
+  // Where in a record that goes on the client is.
+  std::size_t header_seen_ = 0, length_ = 0, body_left_ = 0;
   tls::HelloReader second_ = tls::HelloReader::for_second_hello();
 };
 

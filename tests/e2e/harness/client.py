@@ -42,6 +42,8 @@ class Client:
                 self.sock.bind((source, 0))
         self.sock.settimeout(seconds)
         self.sock.connect(proxy)
+        # Kept, so that a test can name this connection's audit lines when it is closed.
+        self.local_port = None if isinstance(proxy, str) else self.sock.getsockname()[1]
         self.buffer = bytearray()
         self.was_reset = False
         self._tls = None
@@ -51,10 +53,6 @@ class Client:
 
     def __exit__(self, *_):
         self.close()
-
-    @property
-    def source_port(self):
-        return self.sock.getsockname()[1]
 
     def send(self, data):
         self.sock.sendall(data)
@@ -140,10 +138,11 @@ class Client:
             status, phrase, version, headers, raw = head
             if not (skip_interim and 100 <= status < 200):
                 break
-        body, complete = self._read_body(method, status, headers)
+        body, complete = self.read_body(method, status, headers)
         return Response(status, phrase, version, headers, body, raw, complete)
 
-    def _read_body(self, method, status, headers):
+    def read_body(self, method, status, headers):
+        """(body, whether its framing was satisfied) of the response whose head was just read."""
         names = {n.lower(): v for n, v in headers}
         if method == "HEAD" or status in (204, 304) or status < 200:
             return b"", True

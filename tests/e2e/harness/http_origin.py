@@ -15,7 +15,7 @@ class Request:
     raw_body: bytes = b""
     body: bytes = b""
     trailers: bytes = b""
-    complete: bool = True
+    complete: bool = None  # whether the whole body came; None until it has been read
     extra: dict = field(default_factory=dict)
 
     def values(self, name):
@@ -47,23 +47,24 @@ class Exchange:
 
     def _read_chunked(self):
         request, body, raw = self.request, bytearray(), bytearray()
+        is_whole = False
         while True:
             line = self._reader.line()
             raw += line
             if not line.endswith(b"\r\n"):
-                request.complete = False
                 break
             size = int(line.split(b";")[0], 16)
             if size == 0:
                 while (line := self._reader.line()) not in (b"\r\n", b""):
                     request.trailers += line
-                request.complete = line == b"\r\n"
+                is_whole = line == b"\r\n"
                 raw += request.trailers + line
                 break
             data = self._reader.exactly(size + 2)
             raw += data
             body += data[:-2]
         request.body, request.raw_body = bytes(body), bytes(raw)
+        request.complete = is_whole
 
     def send(self, *parts):
         for part in parts:
@@ -123,13 +124,22 @@ def reply(*parts, close=False):
     return responder
 
 
+def polite(body):
+    """A responder that does what it should, also for HEAD."""
+    def responder(exchange):
+        exchange.read_body()
+        answer = response(body)
+        exchange.send(answer[:-len(body)] if exchange.request.method == "HEAD" else answer)
+    return responder
+
+
 class HttpOrigin(TcpOrigin):
     """Responders are functions (Exchange) -> keep the connection? They are chosen by path."""
 
     def __init__(self, address, port, body=b"ok"):
         self.requests = []
         self._responders = {}
-        self.default = reply(response(body))
+        self.default = polite(body)
         super().__init__(address, port)
 
     def on(self, path, responder):

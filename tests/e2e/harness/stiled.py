@@ -39,6 +39,7 @@ class Stiled:
         self.ca_file = ca_file
         self.config = folder / "stile.toml"
         self.log = folder / "stiled.log"
+        self.stdout = folder / "stdout.txt"
         self.audit = AuditLog(folder / "audit.jsonl")
         self.metrics_address = settings["server"]["metrics"]
         listen = settings["server"]["listen"]
@@ -55,13 +56,14 @@ class Stiled:
         fresh.write_text(text)
         fresh.rename(self.config)
 
-    def start(self, wait=True, wrapper=(), preexec=None):
+    def start(self, wait=True, wrapper=(), preexec=None, environment=None, pass_fds=()):
         self.write_config()
         self.expected_exit = {0}
-        with open(self.log, "ab") as log:
+        with open(self.log, "ab") as log, open(self.stdout, "ab") as stdout:
             self.process = subprocess.Popen(
-                [*wrapper, binary(), "-c", str(self.config)], stdin=subprocess.DEVNULL, stdout=log,
-                stderr=log, cwd=self.folder, env=self._environment(), preexec_fn=preexec)
+                [*wrapper, binary(), "-c", str(self.config)], stdin=subprocess.DEVNULL,
+                stdout=stdout, stderr=log, cwd=self.folder, preexec_fn=preexec, pass_fds=pass_fds,
+                env={**self._environment(), **(environment or {})})
         if wait:
             self.wait_ready()
         return self

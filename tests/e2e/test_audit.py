@@ -194,7 +194,8 @@ INJECTIONS = {
     "header name": b"GET http://h.test/ HTTP/1.1\r\nHost: h.test\r\n" + EVIL + b": x\r\n\r\n",
     "header value": b"GET http://h.test/ HTTP/1.1\r\nHost: h.test\r\nX: " + EVIL + b"\r\n\r\n",
     "version": b"GET http://h.test/ HTTP/" + EVIL + b"\r\nHost: h.test\r\n\r\n",
-    "newline in the path": b"GET http://h.test/a\n{\"event\":\"stop\"} HTTP/1.1\r\nHost: h.test\r\n\r\n",
+    "newline in the path": b"GET http://h.test/a\n{\"event\":\"stop\"} HTTP/1.1\r\n"
+    b"Host: h.test\r\n\r\n",
     "binary": bytes(range(256)) + b"\r\n\r\n",
 }
 

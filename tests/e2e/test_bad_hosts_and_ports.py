@@ -12,9 +12,9 @@ BAD_HOSTS = [
     b"o.test-", b"o_o.test", b"_o.test", b"o%2etest", b"o.test%00", b"%6f.test", b"user@o.test",
     b"user:pass@o.test", b"o.test@p.test", b"\xc3\xb6.test", b"o.test\xff", b"\xef\xbd\x8f.test",
     b"o\xe3\x80\x82test", b"o\xc2\xad.test", b"o.test,p.test", b"*.test", b"o.test#", b"o.test/",
-    b"o.test?", b"o\\p.test", b"o.test;", b"o.test&", b"o'.test", b'o".test', b"o`.test", b"o!.test",
-    b"o$.test", b"o=.test", b"o+.test", b"o~.test", b"o|.test", b"o<.test", b"o^.test", b"o{}.test",
-    b"(o).test", b"http://o.test", LONG_LABEL.encode() + b".test", LONG_NAME.encode(),
+    b"o.test?", b"o\\p.test", b"o.test;", b"o.test&", b"o'.test", b'o".test', b"o`.test",
+    b"o!.test", b"o$.test", b"o=.test", b"o+.test", b"o~.test", b"o|.test", b"o<.test", b"o^.test",
+    b"o{}.test", b"(o).test", b"http://o.test", LONG_LABEL.encode() + b".test", LONG_NAME.encode(),
     b"o.te st", b"o.test ", b" o.test", b"o.test\t", b"o.test\x00", b"o.test\x00.p.test",
     b"o.test\x01", b"o.test\x7f", b"o.test\x0b", b"o.test\r", b"o.test\n",
 ]

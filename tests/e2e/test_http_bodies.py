@@ -65,7 +65,8 @@ def test_chunked_body_is_framed_anew(http, raw, body):
 
 def test_chunked_body_split_at_every_byte(http):
     proxy, origin, base = http
-    raw = head(base, "POST", "Transfer-Encoding: chunked") + b"3\r\nabc\r\n4;e\r\ndefg\r\n0\r\nT: 1\r\n\r\n"
+    raw = head(base, "POST", "Transfer-Encoding: chunked")
+    raw += b"3\r\nabc\r\n4;e\r\ndefg\r\n0\r\nT: 1\r\n\r\n"
     with proxy.client() as client:
         client.send_split(raw, *range(1, len(raw)))
         assert client.read_response().body == b"ok"
@@ -192,14 +193,18 @@ def test_curl_upload_with_expect(http):
         exchange.send(b"HTTP/1.1 100 Continue\r\n\r\n")
         exchange.send(response(str(len(exchange.read_body())).encode()))
     origin.default = responder
-    run = proxy.curl("-H", "Expect: 100-continue", "--data-binary", "@-", base + "/", data=bytes(MIB))
+    run = proxy.curl("-H", "Expect: 100-continue", "--data-binary", "@-", base + "/",
+                     data=bytes(MIB))
     assert run.out == str(MIB).encode(), run.err
 
 
 def test_final_answer_instead_of_continue(http):
     proxy, origin, base = http
-    origin.default = lambda exchange: (exchange.send(
-        b"HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), False)[1]
+
+    def responder(exchange):
+        exchange.send(response(b"", "417 Expectation Failed", ["Connection: close"]))
+        return False
+    origin.default = responder
     with proxy.client() as client:
         client.send(head(base, "POST", "Expect: 100-continue", "Content-Length: 5"))
         assert client.read_response().status == 417
@@ -216,8 +221,11 @@ def test_other_expectation_is_refused(http, value):
 
 def test_early_answer_to_an_upload_reaches_the_client(http):
     proxy, origin, base = http
-    origin.default = lambda exchange: (exchange.send(
-        response(b"too large", "413 Payload Too Large", ["Connection: close"])), False)[1]
+
+    def responder(exchange):
+        exchange.send(response(b"too large", "413 Payload Too Large", ["Connection: close"]))
+        return False
+    origin.default = responder
     with proxy.client() as client:
         client.send(head(base, "POST", f"Content-Length: {50 * MIB}"))
         client.send(b"x" * 1000)

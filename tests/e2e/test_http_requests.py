@@ -57,15 +57,16 @@ def test_method_is_passed_on_as_it_is(http, method):
 def test_scheme_is_read_without_case(http, world):
     proxy, origin, _ = http
     authority = f"h.test:{world.http_port}"
-    answer = send_raw(proxy, f"GET HTTP://{authority}/ HTTP/1.1\r\nHost: {authority}\r\n\r\n".encode())
+    request = f"GET HTTP://{authority}/ HTTP/1.1\r\nHost: {authority}\r\n\r\n"
+    answer = send_raw(proxy, request.encode())
     assert answer.status == 200
     assert origin.paths() == ["/"]
 
 
 @pytest.mark.parametrize("target", [
-    "/", "*", "h.test", "//h.test:{p}/", "https://h.test:{p}/", "ftp://h.test:{p}/", "ws://h.test:{p}/",
-    "http:/h.test:{p}/", "http:h.test:{p}/", "http:///", "http://:{p}/", "http://h.test:/",
-    "http://u@h.test:{p}/", "http://u:p@h.test:{p}/", "http://@h.test:{p}/", "http://h.test:{p}/#f",
+    "/", "*", "h.test", "//h.test:{p}/", "https://h.test:{p}/", "ftp://h.test:{p}/",
+    "ws://h.test:{p}/", "http:/h.test:{p}/", "http:h.test:{p}/", "http:///", "http://:{p}/",
+    "http://h.test:/", "http://u@h.test:{p}/", "http://u:p@h.test:{p}/", "http://@h.test:{p}/", "http://h.test:{p}/#f",
     "http://h.test:{p}#", "http://h.test:{p}\\", "http:\\\\h.test:{p}/", "http://h.test:{p}/a\\b",
     "http://h.test:{p}\\@p.test/", "http://p.test\\@h.test:{p}/", "http://h.test:{p}@p.test/",
     "http://h.test#@p.test:{p}/", "http://h.test:{p}/\x7f", "http://h.test:{p}/\xe4",

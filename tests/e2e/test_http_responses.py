@@ -90,7 +90,8 @@ BROKEN_BODIES = {
     "chunk cut": head("Transfer-Encoding: chunked") + b"ff\r\nhello",
     "no last line": head("Transfer-Encoding: chunked") + b"5\r\nhello\r\n0\r\n",
     "bad chunk size": head("Transfer-Encoding: chunked") + b"5\r\nhello\r\nxyz\r\n" + SECOND,
-    "signed chunk size": head("Transfer-Encoding: chunked") + b"5\r\nhello\r\n+5\r\nhello\r\n0\r\n\r\n",
+    "signed chunk size": head("Transfer-Encoding: chunked")
+    + b"5\r\nhello\r\n+5\r\nhello\r\n0\r\n\r\n",
     "chunk too long": head("Transfer-Encoding: chunked") + b"5\r\nhelloX\r\n0\r\n\r\n" + SECOND,
     "chunk size overflow": head("Transfer-Encoding: chunked")
     + b"5\r\nhello\r\nfffffffffffffffff\r\nx\r\n0\r\n\r\n",
@@ -130,7 +131,8 @@ SPLITS = {
     "body of a 304": ("GET", head(f"Content-Length: {len(SECOND)}", status="304 Not Modified")
                       + SECOND),
     "body of a HEAD": ("HEAD", head(f"Content-Length: {len(SECOND)}") + SECOND),
-    "chunked HEAD": ("HEAD", head("Transfer-Encoding: chunked") + b"5\r\nhello\r\n0\r\n\r\n" + SECOND),
+    "chunked HEAD": ("HEAD", head("Transfer-Encoding: chunked")
+                     + b"5\r\nhello\r\n0\r\n\r\n" + SECOND),
     "answer behind an interim one": ("GET", b"HTTP/1.1 100 Continue\r\nContent-Length: 9\r\n\r\n"
                                      + response(b"first") + SECOND),
     "trailer that is an answer": ("GET", head("Transfer-Encoding: chunked")

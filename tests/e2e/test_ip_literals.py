@@ -14,8 +14,8 @@ def spellings(address):
     six = f"{a:02x}{b:02x}:{c:02x}{d:02x}"
     return [
         address, address + ".", f"{whole}", f"{whole}.", f"0x{whole:x}", f"0X{whole:X}",
-        f"0{whole:o}", f"{a}.{low24}", f"{a}.{b}.{low16}", f"0x{a:x}.{low24}", f"0{a:o}.0x{low24:x}",
-        f"0{a:o}.0{b:o}.0{c:o}.0{d:o}", f"0x{a:x}.0x{b:x}.0x{c:x}.0x{d:x}",
+        f"0{whole:o}", f"{a}.{low24}", f"{a}.{b}.{low16}", f"0x{a:x}.{low24}",
+        f"0{a:o}.0x{low24:x}", f"0{a:o}.0{b:o}.0{c:o}.0{d:o}", f"0x{a:x}.0x{b:x}.0x{c:x}.0x{d:x}",
         f"0x{a:x}.{b}.{c}.{d}", f"{a}.{b}.{c}.0x{d:x}", f"000000{a:o}.{b}.{c}.{d}",
         f"{a:03d}.{b:03d}.{c:03d}.{d:03d}", f"0x{whole:016x}", f"{whole + 2**32}",
         f"[::ffff:{address}]", f"[::ffff:{six}]", f"[::{address}]", f"[64:ff9b::{address}]",
@@ -48,7 +48,8 @@ def test_spelling_of_an_open_address_is_refused_for_tunnels(shared_world, proxy,
     literal = spellings(shared_world.origin.address)[number]
     with proxy.client() as client:
         answer = client.connect_to(literal, shared_world.port)
-    assert_denied(proxy, answer, "ip-literal", src=f"{proxy.addresses['alpha']}:{client.local_port}")
+    source = f"{proxy.addresses['alpha']}:{client.local_port}"
+    assert_denied(proxy, answer, "ip-literal", src=source)
     assert_untouched(shared_world.origin)
     assert shared_world.dns.seen == []
 

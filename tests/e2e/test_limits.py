@@ -294,7 +294,7 @@ def test_answers_that_one_agent_never_reads_cost_another_nothing(two):
 
 
 def test_pipelined_flood_without_reading_is_bounded(two):
-    """Refusals are answers too: a client that never reads them must not make the proxy hold them."""
+    """Refusals are answers too: the proxy holds no more than a few for a client."""
     proxy = two.start()
     before = proxy.resident_bytes()
     client = proxy.client("alpha")

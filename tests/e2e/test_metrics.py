@@ -1,4 +1,4 @@
-"""Metrics and health: the names of the reference, closed sets of labels, nothing an agent chooses."""
+"""Metrics and health: the names of the reference, and no series that an agent could make."""
 
 import subprocess
 

@@ -7,7 +7,8 @@ from harness.checks import assert_denied, assert_refusal, assert_untouched
 
 # (pattern, names that it lets through, names that it does not)
 NAMES = [
-    ("exact.test", ["exact.test", "EXACT.test"], ["a.exact.test", "inexact.test", "exact.test.test"]),
+    ("exact.test", ["exact.test", "EXACT.test"], 
+     ["a.exact.test", "inexact.test", "exact.test.test"]),
     (".suffix.test", ["suffix.test", "a.suffix.test", "a.b.suffix.test"],
      ["notsuffix.test", "suffix.test.test", "test"]),
     ("*.below.test", ["a.below.test", "a.b.below.test"], ["below.test", "xbelow.test"]),

@@ -83,7 +83,8 @@ def test_refusal_of_plain_http_looks_the_same(world, proxy):
 def test_refusal_of_head_has_no_body(world, proxy):
     with proxy.client() as client:
         url = f"http://example.test:{world.http_port}"
-        client.send(f"HEAD {url}/ HTTP/1.1\r\nHost: {url[7:]}\r\nConnection: close\r\n\r\n".encode())
+        client.send(f"HEAD {url}/ HTTP/1.1\r\nHost: {url[7:]}\r\n"
+                    "Connection: close\r\n\r\n".encode())
         everything = client.recv_to_end()
     head, _, body = everything.partition(b"\r\n\r\n")
     assert b"X-Stile-Reason: host-not-allowed" in head

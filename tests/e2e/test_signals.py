@@ -117,6 +117,10 @@ def test_idle_kept_connection_does_not_hold_up_the_end(world):
 
 # SIGHUP.
 
+def reloads(proxy):
+    return proxy.metrics().total("stile_policy_reloads_total", result="ok")
+
+
 def generation(proxy):
     return proxy.metrics().total("stile_policy_generation")
 
@@ -203,7 +207,7 @@ def test_reload_disturbs_no_open_tunnel(world):
         proxy.signal(signal.SIGHUP)
         client.send(b"x" * 1000)
         assert client.recv_exactly(1000) == b"x" * 1000
-        until(lambda: proxy.metrics().total("stile_policy_reloads_total", result="ok") == number + 1)
+        until(lambda: reloads(proxy) == number + 1)
         assert generation(proxy) >= before
 
 

@@ -213,8 +213,9 @@ def test_without_a_config_it_serves_the_embedded_default(world):
         for i in $(seq 100); do
           curl -q -s -o /dev/null http://127.0.0.1:9128/readyz && break; sleep 0.05
         done
-        curl -q -s -o /dev/null -w '%{http_connect}\\n' -x http://127.0.0.1:3128 https://evil.test/
-        curl -q -s -o /dev/null -w '%{http_connect}\\n' -x http://127.0.0.1:3128 https://api.github.com/
+        for host in evil.test api.github.com; do
+          curl -q -s -o /dev/null -w '%{http_connect}\\n' -x http://127.0.0.1:3128 https://$host/
+        done
         kill $pid; wait $pid; echo "exit $?"
         cat /run/audit
     """

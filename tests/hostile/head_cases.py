@@ -8,7 +8,9 @@ URL = b"http://" + GOOD + b"/"
 
 def line(name, first, outcomes=None, **options):
     raw = first + b"\r\nHost: " + GOOD + b"\r\n\r\n"
-    return Case("request line", name, raw, **({"outcomes": outcomes} if outcomes else {}), **options)
+    if outcomes:
+        options["outcomes"] = outcomes
+    return Case("request line", name, raw, **options)
 
 
 REQUEST_LINE = [
@@ -24,8 +26,10 @@ REQUEST_LINE = [
     line("method with a slash", b"GET/ " + URL + b" HTTP/1.1"),
     line("method of high bytes", b"G\xc3\x8bT " + URL + b" HTTP/1.1"),
     line("lower-case version", b"GET " + URL + b" http/1.1"),
-    line("version 2", b"GET " + URL + b" HTTP/2.0"), line("version 1.2", b"GET " + URL + b" HTTP/1.2"),
-    line("version 0.9", b"GET " + URL + b" HTTP/0.9"), line("version 11", b"GET " + URL + b" HTTP/11"),
+    line("version 2", b"GET " + URL + b" HTTP/2.0"),
+    line("version 1.2", b"GET " + URL + b" HTTP/1.2"),
+    line("version 0.9", b"GET " + URL + b" HTTP/0.9"),
+    line("version 11", b"GET " + URL + b" HTTP/11"),
     line("version 1.10", b"GET " + URL + b" HTTP/1.10"),
     line("version 01.1", b"GET " + URL + b" HTTP/01.1"),
     line("version with a blank", b"GET " + URL + b" HTTP/1. 1"),
@@ -36,7 +40,8 @@ REQUEST_LINE = [
     line("another request within", b"GET " + URL + b" HTTP/1.1\nX: " + URL + b" HTTP/1.1"),
     Case("request line", "bare LF only", b"GET " + URL + b" HTTP/1.1\nHost: " + GOOD + b"\n\n"),
     Case("request line", "bare CR only", b"GET " + URL + b" HTTP/1.1\rHost: " + GOOD + b"\r\r"),
-    Case("request line", "LF LF at the end", b"GET " + URL + b" HTTP/1.1\r\nHost: " + GOOD + b"\n\n"),
+    Case("request line", "LF LF at the end",
+         b"GET " + URL + b" HTTP/1.1\r\nHost: " + GOOD + b"\n\n"),
     Case("request line", "h2 preface", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
     Case("request line", "TLS", b"\x16\x03\x01\x00\x05hello\r\n\r\n"),
     Case("request line", "SOCKS 5", b"\x05\x01\x00\r\n\r\n"),
@@ -92,7 +97,8 @@ TARGET = [
     target("one slash", b"http:/" + GOOD + b"/"), target("no slash", b"http:" + GOOD + b"/"),
     target("three slashes", b"http:///" + GOOD + b"/"), target("no host", b"http:///"),
     target("backslashes", b"http:\\\\" + GOOD + b"/"),
-    target("user", b"http://u@" + GOOD + b"/"), target("user and password", b"http://u:p@" + GOOD + b"/"),
+    target("user", b"http://u@" + GOOD + b"/"),
+    target("user and password", b"http://u:p@" + GOOD + b"/"),
     target("empty user", b"http://@" + GOOD + b"/"),
     target("good as the user of evil", b"http://" + GOOD + b"@" + EVIL + b"/"),
     target("evil as the user of good", b"http://" + EVIL + b"@" + GOOD + b"/"),
@@ -100,7 +106,8 @@ TARGET = [
     target("backslash before the path", b"http://" + GOOD + b"\\"),
     target("backslash in the path", b"http://" + GOOD + b"/\\"),
     target("backslash in the query", b"http://" + GOOD + b"/?\\"),
-    target("fragment", b"http://" + GOOD + b"/#x"), target("fragment at once", b"http://" + GOOD + b"#x"),
+    target("fragment", b"http://" + GOOD + b"/#x"),
+    target("fragment at once", b"http://" + GOOD + b"#x"),
     target("fragment and at", b"http://" + EVIL + b"#@" + GOOD + b"/"),
     target("query and at", b"http://" + GOOD + b"?@" + EVIL + b"/", outcomes=EITHER),
     target("percent in the host", b"http://good%2etest/"),
@@ -161,7 +168,8 @@ HOST = [
     host("good, then evil", b"Host: " + GOOD, b"Host: " + EVIL),
     host("evil, then good", b"Host: " + EVIL, b"Host: " + GOOD),
     host("twice in other letters", b"Host: " + GOOD, b"hOST: " + EVIL),
-    host("list", b"Host: " + GOOD + b", " + EVIL), host("two names", b"Host: " + GOOD + b" " + EVIL),
+    host("list", b"Host: " + GOOD + b", " + EVIL),
+    host("two names", b"Host: " + GOOD + b" " + EVIL),
     host("user", b"Host: u@" + GOOD), host("good as user", b"Host: " + GOOD + b"@" + EVIL),
     host("path", b"Host: " + GOOD + b"/"), host("url", b"Host: http://" + GOOD),
     host("fragment", b"Host: " + GOOD + b"#"), host("query", b"Host: " + GOOD + b"?x"),

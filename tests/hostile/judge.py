@@ -81,7 +81,8 @@ def log_problems(lines, answers):
     if "tunnel" in answers:
         told = [word for word in told if word not in ("not-tls", "client-hello-timeout")]
     if not answers:  # cut within a body: it was opened, and its end says why
-        return [] if any(line.get("reason") == "bad-request" for line in lines) else [f"log: {told}"]
+        is_told = any(line.get("reason") == "bad-request" for line in lines)
+        return [] if is_told else [f"log says {told} for a request that was cut"]
     if told == expected or told == ["open", *expected]:  # opened, then refused within its body
         return []
     return [f"log says {told} for {expected}"]

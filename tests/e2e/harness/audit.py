@@ -83,7 +83,7 @@ def verify_lines(lines, chained=True, start=ZEROS):
         try:
             entry = json.loads(line, object_pairs_hook=_no_duplicates)
         except ValueError as error:
-            # Only a line that kill -9 tore may be no JSON, and then the gap after it names its hash.
+            # Only a torn line may be no JSON, and then the gap after it names its hash.
             after = lines[number] if number < len(lines) else b""
             torn = hashlib.sha256(line).hexdigest().encode()
             assert b'"audit-gap"' in after and torn in after, f"{error}: {where}"

@@ -35,7 +35,7 @@ def usual_extensions():
 
 
 def client_hello(sni=None, extensions=None, extra=(), padding=0, ciphers=b"\x13\x01"):
-    """A ClientHello message without records. `sni` is a name or None; `extra` is more extensions."""
+    """A ClientHello message without records; `extra` is extensions beside the usual ones."""
     chosen = [server_name(sni)] if sni is not None else []
     chosen += usual_extensions() if extensions is None else list(extensions)
     chosen += list(extra)
@@ -43,7 +43,8 @@ def client_hello(sni=None, extensions=None, extra=(), padding=0, ciphers=b"\x13\
         chosen.append(extension(PADDING, bytes(padding)))
     block = b"".join(chosen)
     body = (b"\x03\x03" + os.urandom(32) + b"\x20" + os.urandom(32)
-            + struct.pack("!H", len(ciphers)) + ciphers + b"\x01\x00" + struct.pack("!H", len(block)) + block)
+            + struct.pack("!H", len(ciphers)) + ciphers + b"\x01\x00"
+            + struct.pack("!H", len(block)) + block)
     return handshake(1, body)
 
 

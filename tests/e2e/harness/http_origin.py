@@ -106,7 +106,8 @@ class Reader:
 def parse_head(raw):
     lines = raw.decode("latin-1").split("\r\n")
     method, target, version = lines[0].split(" ", 2)
-    headers = [tuple(part.strip(" \t") for part in line.split(":", 1)) for line in lines[1:] if line]
+    headers = [tuple(part.strip(" \t") for part in line.split(":", 1))
+               for line in lines[1:] if line]
     return Request(raw, method, target, version, headers)
 
 

@@ -17,7 +17,7 @@ class Site:
         self.proxy_port = self._free_port(self.address(1))
         self.metrics_port = self._free_port(self.address(1))
         self.dns_port = self._free_port(self.address(2))
-        # One port for all TLS origins of a test and one for all HTTP origins: they differ by address.
+        # One port for all TLS origins and one for all HTTP origins: they differ by address.
         self.port = self._free_port("0.0.0.0")
         self.http_port = self._free_port("0.0.0.0")
         self.stranger = self.address(250)

@@ -143,7 +143,8 @@ class Stiled:
     def client(self, agent="alpha", seconds=15, to=None):
         """A raw connection from the agent's address (or from an address given as such)."""
         host, port = self.listen.rsplit(":", 1)
-        made = Client(to or (host.strip("[]"), int(port)), self.addresses.get(agent, agent), seconds)
+        target = to or (host.strip("[]"), int(port))
+        made = Client(target, self.addresses.get(agent, agent), seconds)
         self.clients.append(made)
         return made
 

@@ -66,7 +66,8 @@ def test_scheme_is_read_without_case(http, world):
 @pytest.mark.parametrize("target", [
     "/", "*", "h.test", "//h.test:{p}/", "https://h.test:{p}/", "ftp://h.test:{p}/",
     "ws://h.test:{p}/", "http:/h.test:{p}/", "http:h.test:{p}/", "http:///", "http://:{p}/",
-    "http://h.test:/", "http://u@h.test:{p}/", "http://u:p@h.test:{p}/", "http://@h.test:{p}/", "http://h.test:{p}/#f",
+    "http://h.test:/", "http://u@h.test:{p}/", "http://u:p@h.test:{p}/", "http://@h.test:{p}/",
+    "http://h.test:{p}/#f",
     "http://h.test:{p}#", "http://h.test:{p}\\", "http:\\\\h.test:{p}/", "http://h.test:{p}/a\\b",
     "http://h.test:{p}\\@p.test/", "http://p.test\\@h.test:{p}/", "http://h.test:{p}@p.test/",
     "http://h.test#@p.test:{p}/", "http://h.test:{p}/\x7f", "http://h.test:{p}/\xe4",

@@ -51,7 +51,6 @@ def test_bad_host_of_a_url_is_refused(shared_world, proxy, host):
         authority = host + b":%d" % shared_world.http_port
         client.send(b"GET http://" + authority + b"/ HTTP/1.1\r\nHost: " + authority + b"\r\n\r\n")
         answer = client.read_response()
-        assert client.is_closed()
     assert_refusal(answer, "bad-request")
     assert_untouched(shared_world.plain)
     assert shared_world.dns.seen == []
@@ -106,7 +105,7 @@ def test_case_and_one_trailing_dot_are_the_same_name(world, host):
 
 def test_longest_legal_name_is_a_name(world):
     name = ".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 56, "test"])
-    assert len(name) == 251
+    assert len(name) == 253
     origin = world.tcp_origin(name)
     world.agent("alpha", allow=[name])
     proxy = world.start()

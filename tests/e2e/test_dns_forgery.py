@@ -27,6 +27,9 @@ FORGERIES = {
         [wire.address_record(q.name, evil)], is_response=False).encode(q),
 }
 
+# Only the letter case is no proof of anything over TCP, where nobody off the path can answer.
+UDP_ONLY = {"letters of the question changed"}
+
 # Records that come beside a true answer, and must not count.
 STOWAWAYS = {
     "address of another owner": lambda q, evil: ([wire.address_record("y.test", evil)], []),
@@ -42,11 +45,20 @@ STOWAWAYS = {
 }
 
 
-@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES.keys())
-def test_forged_packet_before_the_true_one_is_ignored(world, forge):
+def forging(name, evil, honest):
+    """Sends the forgery first, then what the honest script says."""
+    def script(question, transport, number):
+        packets = list(honest(question, transport, number))
+        if transport == "udp" or name not in UDP_ONLY:
+            packets.insert(0, FORGERIES[name](question, evil.address))
+        return packets
+    return script
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forged_packet_before_the_true_one_is_ignored(world, name):
     origin, evil = world.tcp_origin(), world.tcp_origin()
-    world.dns.script("x.test", scripts.forged_first(
-        lambda q: forge(q, evil.address), scripts.addresses_script([origin.address])))
+    world.dns.script("x.test", forging(name, evil, scripts.addresses_script([origin.address])))
     world.agent("alpha", allow=["x.test"])
     proxy = world.start()
     with proxy.client() as client:
@@ -58,10 +70,10 @@ def test_forged_packet_before_the_true_one_is_ignored(world, forge):
         origin.wait_connection()
 
 
-@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES.keys())
-def test_forged_packet_alone_is_a_dns_failure(world, forge):
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forged_packet_alone_is_a_dns_failure(world, name):
     evil = world.tcp_origin()
-    world.dns.script("x.test", lambda q, *_: [forge(q, evil.address)])
+    world.dns.script("x.test", forging(name, evil, scripts.silent()))
     world.agent("alpha", allow=["x.test"])
     proxy = world.start(dns={"timeout_ms": 600})
     assert_refusal(proxy.connect("x.test", world.port), "dns-failure")
@@ -71,9 +83,8 @@ def test_forged_packet_alone_is_a_dns_failure(world, forge):
 def test_wrong_id_does_not_cost_the_true_answer(world):
     """Off-path forgers can send such packets all day; they must not break resolution."""
     origin, evil = world.tcp_origin(), world.tcp_origin()
-    world.dns.script("x.test", scripts.forged_first(
-        lambda q: FORGERIES["wrong id"](q, evil.address),
-        scripts.addresses_script([origin.address])))
+    honest = scripts.addresses_script([origin.address])
+    world.dns.script("x.test", forging("wrong id", evil, honest))
     world.agent("alpha", allow=["x.test"])
     proxy = world.start()
     client = proxy.open_tunnel("x.test", world.port)
@@ -120,8 +131,8 @@ def test_stowaway_of_one_answer_is_not_remembered_for_another_name(world):
         additional=[wire.address_record("y.test", evil.address)]).encode(q)])
     world.agent("alpha", allow=["x.test", "y.test"])
     proxy = world.start()
-    proxy.connect("x.test", world.port)
-    number = len(evil.connections)
+    assert proxy.connect("x.test", world.port).status == 200
+    evil.wait_connection()
     client = proxy.open_tunnel("y.test", world.port)
     origin.wait_connection().wait_received(client.hello)
-    assert len(evil.connections) == number
+    assert len(evil.connections) == 1

@@ -204,12 +204,5 @@ def in_turn(*scripts):
     return chosen
 
 
-def forged_first(forge, script):
-    """Sends what `forge(question)` makes, then the true answer after it."""
-    def chosen(question, transport, number):
-        return [forge(question)] + list(script(question, transport, number))
-    return chosen
-
-
 def swap_case(name):
     return name.swapcase()

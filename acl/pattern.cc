@@ -143,10 +143,13 @@ Result<PatternView> Pattern::parse_view(std::string_view text) {
   PatternView view;
   view.reach = *scheme;
   if (rest.starts_with('~')) return bad(text, "a scheme goes with a name, not with a regex");
-  if (rest.find_first_of("/?#") != std::string_view::npos) {
+  // Not find_first_of: it calls memchr for every byte, which was half the time of reading a list.
+  const auto is_path_mark = [](char c) { return c == '/' || c == '?' || c == '#'; };
+  const auto is_bracket = [](char c) { return c == '[' || c == ']'; };
+  if (std::any_of(rest.begin(), rest.end(), is_path_mark)) {
     return bad(text, Prefix::parse(rest) ? literal_hint : "a pattern has no path");
   }
-  if (rest.find_first_of("[]") != std::string_view::npos ||
+  if (std::any_of(rest.begin(), rest.end(), is_bracket) ||
       std::count(rest.begin(), rest.end(), ':') > 1) {
     return bad(text, literal_hint);
   }

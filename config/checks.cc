@@ -13,8 +13,8 @@ namespace {
 // What an exception opens only address by address, because a service of the host itself or of
 // another agent listens there. 0.0.0.0/8 and ::/96 are among them since Linux takes 0.0.0.0 and ::
 // for the host itself, and ::ffff:0:0/96 because it holds every IPv4 loopback address once more.
-constexpr std::array<std::string_view, 7> closed_ranges{
-    "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "::/96", "::ffff:0:0/96", "fe80::/10", "::1",
+constexpr std::array<std::string_view, 6> closed_ranges{
+    "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "::/96", "::ffff:0:0/96", "fe80::/10",
 };
 
 bool overlap(const acl::Prefix& a, const acl::Prefix& b) {
@@ -88,6 +88,12 @@ bool Claims::claim(const AgentSettings& agent, Diagnostics& problems) {
     listeners_.emplace(endpoint.text(), "agent " + agent.id);
   }
   return true;
+}
+
+void Claims::release(const AgentSettings& agent) {
+  ids_.erase(agent.id);
+  for (const auto& source : agent.source) sources_.erase(source);
+  for (const auto& endpoint : agent.listen) listeners_.erase(endpoint.text());
 }
 
 void check_settings(const Settings& settings, Diagnostics& problems) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 
 #include "config/diagnostics.h"
@@ -17,6 +16,8 @@ class Claims {
   void claim_server(const Settings& settings, Diagnostics& problems);
   // False, with the reasons in `problems`: something of it is taken, and nothing was claimed.
   bool claim(const AgentSettings& agent, Diagnostics& problems);
+  // Gives back what an agent that was accepted had claimed.
+  void release(const AgentSettings& agent);
 
  private:
   std::map<std::string, Place> ids_;

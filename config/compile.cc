@@ -81,6 +81,7 @@ Result<std::shared_ptr<const acl::RegexSet>> RegexCache::get(const RuleSets& set
 Shared share(const Loaded& loaded) {
   const auto& egress = loaded.settings.egress;
   Shared shared{loaded.settings.file, egress, loaded.settings.limits, loaded.lists, {}, {}};
+  shared.lists.forget_failures();
   if (!egress.deny.empty()) shared.deny.push_back(make_rules(egress.deny, loaded.settings.file));
   for (const auto& file : egress.deny_files) {
     if (const auto& rules = shared.lists.get(file)) shared.deny.push_back(*rules);

@@ -28,6 +28,10 @@ void ListFiles::get_all(const std::vector<std::string>& paths, const Place& name
   }
 }
 
+void ListFiles::forget_failures() {
+  std::erase_if(files_, [](const auto& file) { return !file.second; });
+}
+
 Checked<ListFiles::Rules> ListFiles::read(const std::string& path, Digest* digest) const {
   Diagnostics problems;
   const auto opened = open_trusted(path, owner_);

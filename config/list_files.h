@@ -28,6 +28,9 @@ class ListFiles {
   void get_all(const std::vector<std::string>& paths, const Place& named_at, const std::string& key,
                Digest* digest, Diagnostics& problems);
 
+  // For a longer life than one load: a file that is mended gets its chance.
+  void forget_failures();
+
   [[nodiscard]] const std::map<std::string, Checked<Rules>>& all() const noexcept { return files_; }
 
  private:

@@ -12,8 +12,8 @@
 
 namespace stile::config {
 
-// A list of one kind of element. All bad elements are named, and an element that stands there twice
-// is one of them: a list in which somebody lost track is not to be believed.
+// A list of one kind of element. All bad elements are named, and one that stands there twice is one
+// of them unless that is harmless (launchers put lists of hosts together from several).
 template <class Element>
 struct List {
   static constexpr std::string_view type = Element::list_type;
@@ -29,7 +29,8 @@ struct List {
       auto value = Element::read(element, reader);
       if (!value) {
         is_good = false;
-      } else if (auto text = Element::print(*value); !seen.insert(text).second) {
+      } else if (auto text = Element::print(*value);
+                 !seen.insert(text).second && !Element::may_repeat) {
         reader.error(element, text + " stands here twice");
         is_good = false;
       } else {
@@ -48,6 +49,7 @@ struct List {
 
 struct PortElement {
   static constexpr std::string_view list_type = "list of ports";
+  static constexpr bool may_repeat = false;
   using Value = std::uint16_t;
   static std::optional<Value> read(const Node& node, const Reader& reader) {
     return Port::read(node, reader);
@@ -57,6 +59,7 @@ struct PortElement {
 
 struct PatternElement {
   static constexpr std::string_view list_type = "list of patterns";
+  static constexpr bool may_repeat = true;
   using Value = PlacedPattern;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value);
@@ -64,6 +67,7 @@ struct PatternElement {
 
 struct PathElement {
   static constexpr std::string_view list_type = "list of paths";
+  static constexpr bool may_repeat = false;
   using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader) {
     return Path::read(node, reader);
@@ -73,6 +77,7 @@ struct PathElement {
 
 struct PrefixElement {
   static constexpr std::string_view list_type = "list of addresses and prefixes";
+  static constexpr bool may_repeat = false;
   using Value = acl::Prefix;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return '"' + value.text() + '"'; }
@@ -80,6 +85,7 @@ struct PrefixElement {
 
 struct SourceElement {  // a v4-mapped source is its v4 address
   static constexpr std::string_view list_type = "list of addresses and prefixes";
+  static constexpr bool may_repeat = false;
   using Value = acl::Prefix;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return PrefixElement::print(value); }
@@ -87,6 +93,7 @@ struct SourceElement {  // a v4-mapped source is its v4 address
 
 struct AddressElement {
   static constexpr std::string_view list_type = "list of addresses";
+  static constexpr bool may_repeat = false;
   using Value = acl::Address;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return '"' + value.text() + '"'; }
@@ -108,6 +115,7 @@ struct AddressValue {
 
 struct ExceptionElement {
   static constexpr std::string_view list_type = "list of prefixes or {prefix, hosts}";
+  static constexpr bool may_repeat = false;
   using Value = PrivateException;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value);
@@ -115,6 +123,7 @@ struct ExceptionElement {
 
 struct ListenElement {  // of [server]: TCP only
   static constexpr std::string_view list_type = "list of address:port";
+  static constexpr bool may_repeat = false;
   using Value = Endpoint;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return '"' + value.text() + '"'; }
@@ -122,6 +131,7 @@ struct ListenElement {  // of [server]: TCP only
 
 struct AgentListenElement {  // loopback TCP or a unix socket
   static constexpr std::string_view list_type = "list of loopback address:port or unix:/path";
+  static constexpr bool may_repeat = false;
   using Value = Endpoint;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return ListenElement::print(value); }
@@ -129,6 +139,7 @@ struct AgentListenElement {  // loopback TCP or a unix socket
 
 struct DnsServerElement {
   static constexpr std::string_view list_type = "list of address or address:port";
+  static constexpr bool may_repeat = false;
   using Value = Endpoint;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return ListenElement::print(value); }
@@ -136,6 +147,7 @@ struct DnsServerElement {
 
 struct HeaderNameElement {
   static constexpr std::string_view list_type = "list of header names";
+  static constexpr bool may_repeat = true;
   using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return Text::print(value); }

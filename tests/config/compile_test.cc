@@ -232,6 +232,17 @@ TEST_F(Compile, MakesOneAgentWithoutTheOthers) {
   EXPECT_FALSE(compile_agent(late, *shared_));
 }
 
+TEST_F(Compile, GivesAListFileThatWasMendedAnotherChance) {
+  folder_.write("cards/a.json", R"({"id": "a", "allow_files": ["late.txt"]})");
+  EXPECT_TRUE(policies("").empty());
+  ASSERT_EQ(loaded_->cards.rejected.size(), 1U);
+  folder_.write("cards/late.txt", "late.example\n");
+  AgentSettings agent;
+  agent.id = "a";
+  agent.allow_files = {folder_.path("cards/late.txt")};
+  EXPECT_TRUE(compile_agent(agent, *shared_));
+}
+
 TEST_F(Compile, MovesACardWhoseRegexesAreTooLargeToTheRejected) {
   std::string hosts;
   for (int i = 0; i < 2000; ++i) {

@@ -307,6 +307,27 @@ TEST(Settings, TellAllErrorsAtOnceFromTopToBottom) {
             "t:14:1: agent.source: 1.1.1.1/32 is taken by agent b\n");
 }
 
+TEST(Settings, LetPatternsAndHeaderNamesRepeat) {
+  EXPECT_EQ(read("[egress]\ndeny = [\"a.example\", \"a.example\"]\n"
+                 "strip_request_headers = [\"Cookie\", \"Cookie\"]\n")
+                .problems,
+            "");
+}
+
+TEST(Claims, GiveBackWhatAnAgentHad) {
+  AgentSettings agent;
+  agent.id = "a";
+  agent.source = {*acl::Prefix::parse("10.0.0.1")};
+  agent.listen = {{{}, 0, "/run/a.sock"}};
+  Claims claims;
+  Diagnostics problems;
+  ASSERT_TRUE(claims.claim(agent, problems));
+  EXPECT_FALSE(claims.claim(agent, problems));
+  EXPECT_EQ(problems.error_count(), 3U);
+  claims.release(agent);
+  EXPECT_TRUE(claims.claim(agent, problems));
+}
+
 TEST(Settings, TakeIdsOfOneTo64Characters) {
   const std::string long_id(64, 'a');
   for (const std::string& id : {std::string{"a"}, std::string{"0"}, std::string{"a-b"}, long_id}) {

@@ -1,6 +1,9 @@
 // Which files are believed.
 #include "config/trust.h"
 
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/config/temp_folder.h"
@@ -132,6 +135,35 @@ TEST_F(Trust, RefusesForeignEntriesOfAStickyDirectory) {
   EXPECT_EQ(refusal(folder_.path("sticky/link")),
             "/sticky/link belongs to user 12345, who is neither root nor the owner of the config; "
             "chown it");
+}
+
+// In a mount namespace of its own, in a child, so that nothing is left behind. Exit status: 0 fine.
+int judge_read_only_mount(const std::string& directory) {
+  constexpr int cannot_mount = 77;
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::mount("none", directory.c_str(), "tmpfs", 0, "mode=0777") != 0) {
+    return cannot_mount;
+  }
+  const std::string file = directory + "/file";
+  std::ofstream{file} << "content";
+  ::chmod(file.c_str(), 0644);
+  if (open_trusted(file, 0)) return 1;  // others could replace it
+  if (::mount(nullptr, directory.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0) return 2;
+  if (!open_trusted(file, 0)) return 3;
+  return open_trusted(directory, 0, FileKind::directory) ? 0 : 4;
+}
+
+TEST_F(Trust, BelievesEntriesOfAnOpenDirectoryOnAReadOnlyMount) {
+  if (::geteuid() != 0) GTEST_SKIP() << "mounting needs root";
+  fs::create_directory(folder_.path("mount"));
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(judge_read_only_mount(folder_.path("mount")));
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no mount namespaces here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(ReadAll, RefusesMoreThanTheLimit) {

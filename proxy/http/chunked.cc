@@ -66,13 +66,15 @@ ChunkedDecoder::State ChunkedDecoder::after(char c) noexcept {
 // Right after the digits comes CR or `;`. Blanks there, as some once padded, are read as part of
 // the number by one and as its end by another.
 ChunkedDecoder::State ChunkedDecoder::after_size(char c) noexcept {
-  constexpr std::size_t max_digits = 16;  // all that 64 bits hold
+  constexpr std::size_t max_digits = 16;
+  constexpr std::uint64_t max_size = std::uint64_t{1} << 59;  // times 16 still below the sign bit
   if (c == '\r') return digits_ != 0 ? State::size_lf : State::broken;
   if (++line_bytes_ > max_chunk_line) return State::broken;
   if (state_ == State::extension) return is_in(value_byte, c) ? State::extension : State::broken;
   if (c == ';') return digits_ != 0 ? State::extension : State::broken;
   const int digit = hex_value(c);
   if (digit < 0 || ++digits_ > max_digits) return State::broken;
+  if (left_ >= max_size) return State::broken;  // readers that count with a sign would wrap
   left_ = left_ << 4 | static_cast<std::uint64_t>(digit);
   return State::size;
 }

@@ -14,7 +14,7 @@ struct Field {
   std::string_view value;  // without surrounding blanks
 };
 
-inline constexpr std::size_t max_fields = 256;
+inline constexpr std::size_t max_fields = 2048;
 inline constexpr std::size_t max_connection_options = 64;  // in all Connection fields together
 
 enum class ParseState : std::uint8_t { need_more, complete, bad };

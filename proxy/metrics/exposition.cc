@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -72,6 +74,20 @@ void Exposition::process() {
   };
   counter("process_cpu_seconds_total", "User and system CPU time spent, in seconds.",
           seconds(usage.ru_utime) + seconds(usage.ru_stime));
+
+  // Field 22 of stat is the start in ticks since boot; the name before it may hold anything.
+  std::ifstream stat{"/proc/self/stat"};
+  std::string line;
+  std::getline(stat, line);
+  std::istringstream fields{line.substr(line.rfind(')') + 1)};
+  std::string field;
+  for (int i = 3; i <= 22; ++i) fields >> field;
+  timespec now{}, since_boot{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
+  const double boot = static_cast<double>(now.tv_sec - since_boot.tv_sec);
+  gauge("process_start_time_seconds", "When the process began, in seconds since the epoch.",
+        boot + std::strtod(field.c_str(), nullptr) / static_cast<double>(::sysconf(_SC_CLK_TCK)));
 
   std::ifstream statm{"/proc/self/statm"};
   double virtual_pages = 0, resident_pages = 0;

@@ -35,7 +35,9 @@ Result<UniqueFd> bind_tcp(const net::SockAddr& address, bool share_port, const s
   if (share_port) set_option(fd.get(), SOL_SOCKET, SO_REUSEPORT);
   // The address of the fence's gateway may come later than the daemon.
   set_option(fd.get(), IPPROTO_IP, IP_FREEBIND);
-  if (address.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY);
+  // [::] serves IPv4 too, as everywhere; an agent is known by its IPv4 address then.
+  const bool is_any = address.address() == acl::Address::v6({});
+  if (address.family() == AF_INET6 && !is_any) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY);
   set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY);  // accepted sockets inherit it
   if (::bind(fd.get(), address.get(), address.size()) != 0) return failed(name);
   return fd;

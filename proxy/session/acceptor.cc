@@ -74,13 +74,13 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
     return value.load(std::memory_order_relaxed);
   };
   if (count(context_.shared.connections) >= context_.limits.connections) {
-    refuse(std::move(socket), id, acl::Reason::overloaded);
+    refuse(std::move(socket), id, account, acl::Reason::overloaded);
     return;
   }
   const std::uint32_t most =
       agent ? agent->max_connections : context_.limits.connections_of_unknown;
   if (count(account->connections) >= most) {
-    refuse(std::move(socket), id, acl::Reason::too_many_connections);
+    refuse(std::move(socket), id, account, acl::Reason::too_many_connections);
     return;
   }
   const std::uint64_t conn = context_.next_conn;
@@ -91,10 +91,11 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
 }
 
 // Not even the head is read: one answer, and gone.
-Detached Acceptor::refuse(SocketPtr client, std::string agent, acl::Reason reason) {
+Detached Acceptor::refuse(SocketPtr client, std::string agent,
+                          std::shared_ptr<acl::Account> account, acl::Reason reason) {
   const auto& tally = context_.tally(agent);
   ++tally->connections_refused;
-  if (const std::uint64_t count = flood_.count(agent, reason); count > 0) {
+  if (const std::uint64_t count = flood_.count(agent, account, reason); count > 0) {
     audit::Record record;
     record.event = audit::Event::deny;
     record.time_us = unix_micros();

@@ -22,7 +22,8 @@ class Acceptor final : private Watcher, private Deadline {
   void on_ready(Socket& socket) override;
   void on_deadline() override;  // after a pause: descriptors may be free again
   void admit(UniqueFd client, const net::SockAddr& from);
-  Detached refuse(SocketPtr client, std::string agent, acl::Reason reason);
+  Detached refuse(SocketPtr client, std::string agent, std::shared_ptr<acl::Account> account,
+                  acl::Reason reason);
 
   Context& context_;
   FloodLog& flood_;

@@ -10,23 +10,30 @@ constexpr std::chrono::milliseconds period{1000};
 
 }  // namespace
 
-std::uint64_t FloodLog::count(const std::string& agent, acl::Reason reason) {
-  Entry& entry = entries_[agent];
-  entry.reason = reason;
-  ++entry.untold;
-  if (loop_.now() < entry.next) {
+// Everything untold, if a line is due; one worker gets it.
+std::uint64_t FloodLog::take_due(acl::Account& account) const {
+  const std::int64_t now = loop_.now().time_since_epoch().count();
+  std::int64_t next = account.next_refusal_line_ns.load(std::memory_order_relaxed);
+  const std::int64_t after = now + std::chrono::nanoseconds{period}.count();
+  if (now < next || !account.next_refusal_line_ns.compare_exchange_strong(next, after)) return 0;
+  return account.refusals_untold.exchange(0);
+}
+
+std::uint64_t FloodLog::count(const std::string& agent,
+                              const std::shared_ptr<acl::Account>& account, acl::Reason reason) {
+  account->refusals_untold.fetch_add(1);
+  const std::uint64_t due = take_due(*account);
+  if (due == 0) {
+    entries_[agent] = {account, reason};
     if (!is_armed()) loop_.arm(*this, period);
-    return 0;
   }
-  entry.next = loop_.now() + period;
-  return std::exchange(entry.untold, 0);
+  return due;
 }
 
 void FloodLog::on_deadline() {
-  bool more = false;
   for (auto it = entries_.begin(); it != entries_.end();) {
     Entry& entry = it->second;
-    if (entry.untold > 0 && loop_.now() >= entry.next) {
+    if (const std::uint64_t due = take_due(*entry.account); due > 0) {
       audit::Record record;
       record.event = audit::Event::deny;
       record.time_us = unix_micros();
@@ -34,14 +41,12 @@ void FloodLog::on_deadline() {
       record.verdict = acl::Verdict::deny;
       record.reason = entry.reason;
       record.status = acl::status(entry.reason);
-      record.count = std::exchange(entry.untold, 0);
+      record.count = due;
       audit_.add(record);
-      entry.next = loop_.now() + period;
     }
-    more = more || entry.untold > 0;
-    it = entry.untold == 0 && loop_.now() >= entry.next ? entries_.erase(it) : std::next(it);
+    it = entry.account->refusals_untold.load() == 0 ? entries_.erase(it) : std::next(it);
   }
-  if (more) loop_.arm(*this, period);
+  if (!entries_.empty()) loop_.arm(*this, period);
 }
 
 }  // namespace stile::session

@@ -235,7 +235,6 @@ Task<HttpExchange::Reason> HttpExchange::receive() {
   http::ResponseHead head;
   const Reason bad = co_await receive_head(head);
   if (bad != Reason::none) co_return bad;
-  status_ = head.status;
   // An answer before the request's end: nobody can say where the next request would begin.
   if (upload_runs_) keep_alive_ = false;
   origin_reusable_ = head.keep_alive && head.framing != http::Framing::to_close;
@@ -250,6 +249,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
     if (found.state == http::ParseState::bad) co_return Reason::origin_bad_response;
     if (found.state == http::ParseState::complete) {
       head_end_ = found.consumed;
+      if (head_end_ > session_.context_.limits.header_bytes) co_return Reason::origin_bad_response;
       if (head.status >= 200) co_return Reason::none;
       interim_bytes += found.consumed;
       // 101: the connection would stop being HTTP, and nobody would judge what follows.
@@ -281,7 +281,7 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
   Session& s = session_;
   auto& buffer = s.context_.relay.buffer;
   for (;;) {
-    co_await s.origin_->readable();
+    if (upload_result_ == Reason::none) co_await s.origin_->readable();
     if (upload_result_ != Reason::none) co_return upload_result_;
     if (s.is_cancelled()) co_return s.cancelled_;
     const std::size_t allowed = request_.down.take(buffer.size());
@@ -341,6 +341,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
     from_origin_.clear();
     if (ended && to_client == Framing::chunked) to_client_ += "0\r\n\r\n";
     if (!to_client_.empty()) {
+      status_ = head.status;  // from here on the client has seen some of it
       const bool sent = co_await answer(to_client_);
       if (!sent) co_return session_.is_cancelled() ? session_.cancelled_ : Reason::idle_timeout;
     }
@@ -386,7 +387,11 @@ Task<bool> HttpExchange::finish(Reason reason) {
   line.record.duration_ms = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(s.context_.loop.now() - request_.begun)
           .count());
-  s.context_.audit.add(line.record);
+  if (reason == Reason::none || answered) {
+    s.context_.audit.add(line.record);
+  } else {
+    static_cast<void>(co_await s.context_.audit.write(line.record));
+  }
   s.peer_.tally->bytes_up += request_.bytes_up;
   s.peer_.tally->bytes_down += request_.bytes_down;
   if (!origin_reusable_ || reason != Reason::none) s.origin_.reset();

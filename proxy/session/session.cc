@@ -80,6 +80,7 @@ Task<Session::Reason> Session::read_head(http::RequestHead& head) {
       if (found.state == http::ParseState::complete) {
         disarm();
         head_bytes_ = found.consumed;
+        if (head_bytes_ > context_.limits.header_bytes) co_return Reason::header_too_large;
         co_return Reason::none;
       }
       if (found.state == http::ParseState::bad) co_return Reason::bad_request;

@@ -13,7 +13,7 @@ NAMES = [
      ["notsuffix.test", "suffix.test.test", "test"]),
     ("*.below.test", ["a.below.test", "a.b.below.test"], ["below.test", "xbelow.test"]),
     (r"~^api-[0-9]+\.re\.test$", ["api-1.re.test", "api-22.re.test"],
-     ["api-.re.test", "xapi-1.re.test", "api-1.re.test.test", "api-1xre.test"]),
+     ["api-x.re.test", "xapi-1.re.test", "api-1.re.test.test", "api-1xre.test"]),
     (r"~bare[0-9]\.test", ["bare1.test"], ["xbare1.test", "bare1.test.test", "bare12.test"]),
 ]
 

@@ -140,9 +140,10 @@ def test_threads_have_given_up_their_capabilities_too(world):
 @pytest.mark.skipif(os.geteuid() != 0, reason="changing the user needs root")
 def test_daemon_becomes_the_configured_user(world):
     world.folder.chmod(0o755)
-    for part in (world.folder / "state",):
-        part.mkdir(exist_ok=True)
-        os.chown(part, 65534, 65534)
+    world.folder.parent.chmod(0o755)
+    state = world.folder / "state"
+    state.mkdir(exist_ok=True)
+    os.chown(state, 65534, 65534)
     world.agent("alpha")
     log = world.folder / "log"
     log.mkdir()
@@ -189,7 +190,7 @@ def test_socket_passed_by_systemd_is_served(world):
         listener.listen(128)
         number = listener.fileno()
         proxy = world.proxy()
-        proxy.start(wrapper=["sh", "-c", f"exec 3<&{number}; export LISTEN_PID=$$ LISTEN_FDS=1; "
+        proxy.start(wrapper=["bash", "-c", f"exec 3<&{number}; export LISTEN_PID=$$ LISTEN_FDS=1; "
                                          'exec "$@"', "sh"], pass_fds=[number])
     assert_refusal(proxy.connect("x.test", world.port), "host-not-allowed")
 

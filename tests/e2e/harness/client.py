@@ -178,7 +178,7 @@ class Client:
         return self.read_response("CONNECT")
 
     def get(self, url, headers=(), method="GET", body=None):
-        host = url.split("//", 1)[1].split("/", 1)[0]
+        host = url.split("//", 1)[1].split("/", 1)[0].split("?", 1)[0]
         lines = [f"{method} {url} HTTP/1.1", f"Host: {host}", *headers]
         if body is not None:
             lines.append(f"Content-Length: {len(body)}")

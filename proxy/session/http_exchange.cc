@@ -71,7 +71,10 @@ HttpExchange::Reason HttpExchange::read_target() {
   request_.authority = std::string{target->authority};
   request_.path = std::string{target->path};
   if (!acl::split_authority(target->authority).has_port) request_.authority += ":80";
-  if (head_.has_host && !host_agrees(request_.authority)) return Reason::bad_request;
+  if (head_.has_host && !http::iequals(target->authority, head_.host) &&
+      !host_agrees(request_.authority)) {
+    return Reason::bad_request;
+  }
   static const std::vector<std::string> nothing;
   const auto& agent = session_.peer_.agent;
   const auto& strip = agent ? agent->strip_request_headers : nothing;

@@ -83,6 +83,8 @@ def log_problems(lines, answers):
     if not answers:  # cut within a body: it was opened, and its end says why
         is_told = any(line.get("reason") == "bad-request" for line in lines)
         return [] if is_told else [f"log says {told} for a request that was cut"]
-    if told == expected or told == ["open", *expected]:  # opened, then refused within its body
+    cut = [line["reason"] for line in lines
+           if line["event"] == "close" and line.get("verdict") == "deny"]
+    if told == expected or told + cut == ["open", *expected]:  # opened, then cut within its body
         return []
     return [f"log says {told} for {expected}"]

@@ -133,9 +133,10 @@ TEST(ChunkedDecoder, StaysBrokenAndStaysDone) {
   EXPECT_EQ(again.consumed, 0u);
 }
 
-TEST(ChunkedDecoder, CountsSizesUpTo64BitsWithoutWrapping) {
+TEST(ChunkedDecoder, CountsSizesUpTo63BitsAndRefusesMore) {
+  EXPECT_EQ(ChunkedDecoder{100}.next("8000000000000000\r\nabc").kind, Kind::bad);
   ChunkedDecoder decoder{100};
-  const auto step = decoder.next("ffffffffffffffff\r\nabc");
+  const auto step = decoder.next("7fffffffffffffff\r\nabc");
   EXPECT_EQ(step.kind, Kind::data);
   EXPECT_EQ(step.data, "abc");
   EXPECT_EQ(decoder.next("def").data, "def");

@@ -107,6 +107,9 @@ def problems(path, text):
             found += include_problems(path, include[2])
         if path.startswith("acl/"):
             found += [f"acl/ may not use {what}" for what, form in IMPURE.items() if re.search(form, code)]
+        if re.search(r"\b(if|while|switch|for) \(.*co_await .*\) |(&&|\|\|) !?co_await", code + " "):
+            if not re.search(r"\b(if|while) \([^()]*(\([^()]*\)[^()]*)*\) (\w+ = )?co_await", code):
+                found.append("g++ 12 miscompiles a co_await in a condition: give it a statement")
         if re.search(r"\b(TODO|FIXME|XXX)\b", line):
             found.append("unfinished business belongs into an issue")
         if re.search(r"\b(up|down)stream", line, re.IGNORECASE):

@@ -55,6 +55,11 @@ CASES = [
     ("cmd/stiled.cc", '#include "proxy/server/server.h"', None),
     ("cmd/stile_netns.cc", '#include "netns/plan.h"', None),
     ("cmd/stile_netns.cc", '#include "proxy/server/server.h"', "may not include"),
+    ("proxy/session/connect.cc", "  if (!co_await send(*client_, bytes)) {", "co_await"),
+    ("proxy/session/connect.cc", "  if (ready && !co_await read_more()) return;", "co_await"),
+    ("proxy/session/connect.cc", "  if (sent && !keep_alive) co_await linger();", None),
+    ("proxy/session/connect.cc", "  if (!socket.is_ready()) reason = co_await receive();", None),
+    ("proxy/session/connect.cc", "  const bool sent = co_await send(*client_, bytes);", None),
     ("audit/writer.cc", "// TODO: rotate", "unfinished"),
     ("audit/writer.cc", "int upstream_port;", "client and origin"),
 ]

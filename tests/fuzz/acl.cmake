@@ -1,0 +1,2 @@
+stile_fuzzer(authority LINK stile::acl)
+stile_fuzzer(pattern LINK stile::acl)

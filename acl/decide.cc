@@ -17,9 +17,11 @@ enum class Holds : std::uint8_t { always, unless_observing };
 
 class Decider {
  public:
-  Decider(const Query& query, Trace* trace) : query_{query}, trace_{trace} {}
+  // Writes into a fresh decision where it lies: it is too large to be copied about.
+  Decider(const Query& query, Trace* trace, Decision& decision)
+      : query_{query}, trace_{trace}, decision_{decision} {}
 
-  Decision run() {
+  void run() {
     const bool passed = check_agent() && check_mode() && check_literal() && check_syntax() &&
                         check_port() && check_host() && check_usage();
     if (passed && decision_.verdict == Verdict::deny) {
@@ -27,7 +29,6 @@ class Decider {
       decision_.reason = Reason::none;
     }
     if (trace_ != nullptr) state_verdict();
-    return decision_;
   }
 
  private:
@@ -65,7 +66,7 @@ class Decider {
 
   const Query& query_;
   Trace* trace_;
-  Decision decision_;
+  Decision& decision_;
   HostParse::Kind kind_ = HostParse::Kind::malformed;
   std::optional<HostKey> key_;
   bool port_is_listed_ = false;
@@ -216,7 +217,7 @@ bool Decider::check_usage() {
     return refuse(7, step, reason, Holds::always, [&] { return std::string{sentence(reason)}; });
   }
   decision_.check_hello = query_.scheme == Scheme::tunnel && agent().check_sni &&
-                          !(found_ && found_.rule.rule().reach == Pattern::Reach::tcp);
+                          found_.rule.reach != Pattern::Reach::tcp;
   return pass(7, step, [] { return std::string{"within its limits and budgets"}; });
 }
 
@@ -229,6 +230,10 @@ void Decider::state_verdict() {
 
 }  // namespace
 
-Decision decide(const Query& query, Trace* trace) { return Decider{query, trace}.run(); }
+Decision decide(const Query& query, Trace* trace) {
+  Decision decision;
+  Decider{query, trace, decision}.run();
+  return decision;
+}
 
 }  // namespace stile::acl

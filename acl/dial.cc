@@ -7,10 +7,8 @@ namespace {
 bool covers_host(const PrivateException& exception, const Decision& decision) noexcept {
   if (!exception.hosts) return true;
   const HostKey key{decision.host};
-  return exception.hosts->visit(key, [&](RuleRef ref) {
-    const std::uint16_t port = ref.rule().port;
-    return port == 0 || port == decision.port;
-  });
+  return exception.hosts->visit(
+      key, [&](const CoveringRule& rule) { return rule.port == 0 || rule.port == decision.port; });
 }
 
 bool is_excepted(const AgentPolicy& agent, const Decision& decision,

@@ -11,36 +11,52 @@ constexpr bool is_hex(char c) noexcept {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-// What each byte becomes in a canonical name; 0: it cannot stand in one.
-constexpr std::array<char, 256> make_canonical_table() {
-  std::array<char, 256> table{};
+// What a byte can be in a host.
+constexpr unsigned foreign = 1;     // cannot stand in a name
+constexpr unsigned of_literal = 2;  // only stands in an address
+constexpr unsigned underscore = 4;
+
+struct ByteClass {
+  std::uint8_t marks = foreign;
+  char canonical = 0;
+};
+
+constexpr std::array<ByteClass, 256> make_byte_classes() {
+  std::array<ByteClass, 256> classes{};
+  const auto take = [&](char raw, char canonical, std::uint8_t marks = 0) {
+    classes[static_cast<unsigned char>(raw)] = {marks, canonical};
+  };
   for (char c = 'a'; c <= 'z'; ++c) {
-    table[static_cast<unsigned char>(c)] = c;
-    table[static_cast<unsigned char>(c - 'a' + 'A')] = c;
+    take(c, c);
+    take(static_cast<char>(c - 'a' + 'A'), c);
   }
-  for (char c = '0'; c <= '9'; ++c) table[static_cast<unsigned char>(c)] = c;
-  table['-'] = '-';
-  table['_'] = '_';
-  table['.'] = '.';
-  return table;
+  for (char c = '0'; c <= '9'; ++c) take(c, c);
+  take('-', '-');
+  take('.', '.');
+  take('_', '_', underscore);
+  for (const char c : {'[', ']', ':'}) take(c, 0, foreign | of_literal);
+  return classes;
 }
-constexpr auto canonical_byte = make_canonical_table();
+constexpr auto byte_classes = make_byte_classes();
+
+ByteClass class_of(char c) noexcept { return byte_classes[static_cast<unsigned char>(c)]; }
+
+unsigned marks_of(std::string_view text) noexcept {
+  unsigned marks = 0;
+  for (const char c : text) marks |= class_of(c).marks;
+  return marks;
+}
 
 // inet_aton and URL parsers take a text for an IPv4 address when its last label is a number:
 // decimal, octal, or hex, where "0x" alone counts as zero to URL parsers.
-bool last_label_is_number(std::string_view text) noexcept {
-  if (text.ends_with('.')) text.remove_suffix(1);
-  const std::size_t dot = text.rfind('.');
-  std::string_view label = dot == std::string_view::npos ? text : text.substr(dot + 1);
+bool last_label_is_number(std::string_view name) noexcept {
+  const std::size_t dot = name.rfind('.');
+  std::string_view label = dot == std::string_view::npos ? name : name.substr(dot + 1);
   if (label.empty()) return false;
   if (std::all_of(label.begin(), label.end(), is_digit)) return true;
   if (!label.starts_with("0x") && !label.starts_with("0X")) return false;
   label.remove_prefix(2);
   return std::all_of(label.begin(), label.end(), is_hex);
-}
-
-bool is_literal(std::string_view raw) noexcept {
-  return raw.find_first_of("[]:") != std::string_view::npos || last_label_is_number(raw);
 }
 
 // The one spelling of an address that is believed: a strict dotted quad, or strict IPv6 in exactly
@@ -56,39 +72,51 @@ std::optional<Address> strict_literal(std::string_view raw) noexcept {
   return address && !address->is_v4() ? address : std::nullopt;
 }
 
+// A label is 1 to 63 bytes and has no hyphen at its ends. The dots come as places in the name, the
+// last one behind its end.
+bool labels_are_good(std::string_view name, const std::uint8_t* dots, std::size_t count) noexcept {
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t end = dots[i];
+    if (end == start || end - start > Host::max_label) return false;
+    if (name[start] == '-' || name[end - 1] == '-') return false;
+    start = end + 1;
+  }
+  return true;
+}
+
 }  // namespace
 
 HostParse parse_host(std::string_view raw) noexcept {
   HostParse parse;
-  if (is_literal(raw)) {
+  std::string_view name = raw;
+  if (name.ends_with('.')) name.remove_suffix(1);
+  const bool fits = name.size() <= Host::max_length;
+
+  // One pass, and no branch on the bytes: where the dots are cannot be predicted, and a wrong guess
+  // costs more than a store for each byte.
+  std::array<std::uint8_t, Host::max_length + 1> dots;
+  std::size_t count = 0;
+  unsigned marks = 0;
+  for (std::size_t i = 0; fits && i < name.size(); ++i) {
+    const auto [mark, canonical] = class_of(name[i]);
+    marks |= mark;
+    parse.host.bytes_[i] = canonical;
+    dots[count] = static_cast<std::uint8_t>(i);
+    count += canonical == '.' ? 1U : 0U;
+  }
+  if (!fits) marks = marks_of(name);
+
+  if ((marks & of_literal) != 0 || last_label_is_number(name)) {
     parse.kind = HostParse::Kind::ip_literal;
     parse.address = strict_literal(raw);
     return parse;
   }
-  if (raw.ends_with('.')) raw.remove_suffix(1);
-  if (raw.empty() || raw.size() > Host::max_length) return parse;
-
-  Host& host = parse.host;
-  std::size_t label_start = 0;
-  bool has_underscore = false;
-  const auto label_is_good = [&](std::size_t end) {
-    const std::size_t length = end - label_start;
-    return length >= 1 && length <= Host::max_label && raw[label_start] != '-' &&
-           raw[end - 1] != '-';
-  };
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    const char c = canonical_byte[static_cast<unsigned char>(raw[i])];
-    if (c == 0) return parse;
-    if (c == '.') {
-      if (!label_is_good(i)) return parse;
-      label_start = i + 1;
-    }
-    has_underscore = has_underscore || c == '_';
-    host.bytes_[i] = c;
-  }
-  if (!label_is_good(raw.size())) return parse;
-  host.length_ = static_cast<std::uint8_t>(raw.size());
-  host.has_underscore_ = has_underscore;
+  if (!fits || (marks & foreign) != 0) return parse;
+  dots[count++] = static_cast<std::uint8_t>(name.size());
+  if (!labels_are_good(name, dots.data(), count)) return parse;
+  parse.host.length_ = static_cast<std::uint8_t>(name.size());
+  parse.host.has_underscore_ = (marks & underscore) != 0;
   parse.kind = HostParse::Kind::name;
   return parse;
 }
@@ -112,11 +140,12 @@ Authority split_authority(std::string_view raw) noexcept {
 }
 
 std::optional<std::uint16_t> parse_port(std::string_view text) noexcept {
-  if (text.empty() || text.size() > 5 || !std::all_of(text.begin(), text.end(), is_digit)) {
-    return std::nullopt;
-  }
+  if (text.empty() || text.size() > 5) return std::nullopt;
   std::uint32_t value = 0;
-  for (const char c : text) value = value * 10 + static_cast<std::uint32_t>(c - '0');
+  for (const char c : text) {
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + static_cast<std::uint32_t>(c - '0');
+  }
   if (value == 0 || value > 65535) return std::nullopt;
   return static_cast<std::uint16_t>(value);
 }

@@ -11,13 +11,13 @@ using Reach = Pattern::Reach;
 using Sets = std::span<const std::shared_ptr<const RuleSet>>;
 
 // Whether a pattern with a port carries this one, on this way.
-bool carries(const Rule& rule, const Destination& destination) noexcept {
+bool carries(const CoveringRule& rule, const Destination& destination) noexcept {
   if (rule.reach == Reach::bare || rule.port != destination.port) return false;
   return (rule.reach == Reach::http) == (destination.scheme == Scheme::http);
 }
 
 // Whether a deny rule for the name refuses this port on this way.
-bool denies(const Rule& rule, const Destination& destination) noexcept {
+bool denies(const CoveringRule& rule, const Destination& destination) noexcept {
   return rule.reach == Reach::bare || carries(rule, destination);
 }
 
@@ -28,16 +28,15 @@ bool is_alive(const Grant& grant, const Moment& moment) noexcept {
          (grant.lease.get() == moment.charged || !grant.lease->requests.is_spent());
 }
 
-RuleRef find_in_lists(Sets sets, const RegexSet* regexes, const Destination& destination) {
-  RuleRef bare, carrying, tcp;
+CoveringRule find_in_lists(Sets sets, const RegexSet* regexes, const Destination& destination) {
+  CoveringRule bare, carrying, tcp;
   for (const auto& set : sets) {
-    set->visit(destination.key, [&](RuleRef ref) {
-      const Rule& rule = ref.rule();
+    set->visit(destination.key, [&](const CoveringRule& rule) {
       if (rule.reach == Reach::bare) {
-        if (!bare) bare = ref;
+        if (!bare) bare = rule;
       } else if (carries(rule, destination)) {
-        RuleRef& found = rule.reach == Reach::tcp ? tcp : carrying;
-        if (!found) found = ref;
+        CoveringRule& found = rule.reach == Reach::tcp ? tcp : carrying;
+        if (!found) found = rule;
       }
       return false;
     });
@@ -47,7 +46,7 @@ RuleRef find_in_lists(Sets sets, const RegexSet* regexes, const Destination& des
   if (!destination.is_listed) return {};
   if (!bare && regexes != nullptr) {
     const RegexSet::Match match = regexes->match(destination.key.name());
-    if (!match.failed && !match.rules.empty()) bare = match.rules.front();
+    if (!match.failed && !match.rules.empty()) return {match.rules.front()};
   }
   return bare;
 }
@@ -60,13 +59,16 @@ bool has_underscore(RuleRef ref) noexcept {
 template <class Counts>
 bool list_names_underscore(Sets sets, const RegexSet* regexes, const HostKey& key,
                            Counts&& counts) {
-  const auto names_one = [&](RuleRef ref) { return has_underscore(ref) && counts(ref.rule()); };
+  const auto names_one = [&](const CoveringRule& rule) {
+    return has_underscore(rule) && counts(rule);
+  };
   for (const auto& set : sets) {
     if (set->visit(key, names_one)) return true;
   }
   if (regexes == nullptr) return false;
   const RegexSet::Match match = regexes->match(key.name());
-  return std::any_of(match.rules.begin(), match.rules.end(), names_one);
+  return std::any_of(match.rules.begin(), match.rules.end(),
+                     [&](RuleRef ref) { return names_one({ref}); });
 }
 
 Sets sets_of(const Grant& grant) noexcept { return {&grant.rules, grant.rules ? 1u : 0u}; }
@@ -75,11 +77,11 @@ Sets sets_of(const Grant& grant) noexcept { return {&grant.rules, grant.rules ? 
 
 AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination,
                       const Moment& moment) {
-  const RuleRef rule = find_in_lists(agent.allow.sets, agent.allow.regexes.get(), destination);
+  const CoveringRule rule = find_in_lists(agent.allow.sets, agent.allow.regexes.get(), destination);
   if (rule) return {rule, nullptr};
   for (const Grant& grant : agent.grants) {
     if (!is_alive(grant, moment)) continue;
-    const RuleRef granted = find_in_lists(sets_of(grant), grant.regexes.get(), destination);
+    const CoveringRule granted = find_in_lists(sets_of(grant), grant.regexes.get(), destination);
     if (granted) return {granted, &grant};
   }
   return {};
@@ -88,9 +90,9 @@ AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination,
 DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination) {
   RuleRef denying;
   for (const auto& set : agent.deny.sets) {
-    const bool found = set->visit(destination.key, [&](RuleRef ref) {
-      if (!denies(ref.rule(), destination)) return false;
-      denying = ref;
+    const bool found = set->visit(destination.key, [&](const CoveringRule& rule) {
+      if (!denies(rule, destination)) return false;
+      denying = rule;
       return true;
     });
     if (found) return {true, denying};
@@ -105,8 +107,8 @@ DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination) {
 bool rule_names_underscore(const AgentPolicy& agent, const Destination& destination,
                            const Moment& moment) {
   const HostKey& key = destination.key;
-  const auto any = [](const Rule&) { return true; };
-  const auto denying = [&](const Rule& rule) { return denies(rule, destination); };
+  const auto any = [](const CoveringRule&) { return true; };
+  const auto denying = [&](const CoveringRule& rule) { return denies(rule, destination); };
   if (list_names_underscore(agent.allow.sets, agent.allow.regexes.get(), key, any)) return true;
   if (list_names_underscore(agent.deny.sets, agent.deny.regexes.get(), key, denying)) return true;
   return std::any_of(agent.grants.begin(), agent.grants.end(), [&](const Grant& grant) {

@@ -24,7 +24,7 @@ struct Moment {
 // What allows a destination. Nothing is found for a port that is neither listed nor carried by a
 // pattern for the name.
 struct AllowMatch {
-  RuleRef rule;
+  CoveringRule rule;
   const Grant* grant = nullptr;  // the rule is this grant's; the policy alone would refuse
   explicit operator bool() const noexcept { return static_cast<bool>(rule); }
 };

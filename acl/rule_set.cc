@@ -9,37 +9,54 @@
 namespace stile::acl {
 namespace {
 
-constexpr std::uint32_t hash_seed = 0x811c9dc5;
+// The hash of a name is the sum of its bytes, each times a power of an odd number that counts from
+// the end of the name: so the hashes of all its parents fall off on the way from the last byte to
+// the first, and no byte waits for the product of another.
+constexpr std::array<std::uint64_t, Host::max_length> make_powers() {
+  std::array<std::uint64_t, Host::max_length> powers{};
+  std::uint64_t power = 0x9e3779b97f4a7c15;
+  for (auto& p : powers) {
+    p = power;
+    power *= 0xd6e8feb86659fd93;
+  }
+  return powers;
+}
+constexpr auto powers = make_powers();
 
-// From the last byte to the first, so that the hashes of all parents of a name fall off on the way.
-constexpr std::uint32_t extend(std::uint32_t state, char c) noexcept {
-  return (state ^ static_cast<unsigned char>(c)) * 0x01000193;
+constexpr std::uint64_t term(char c, std::size_t from_end) noexcept {
+  return static_cast<unsigned char>(c) * powers[from_end];
 }
 
-// Spreads the state over all bits; the table takes the upper ones.
-constexpr std::uint32_t finish(std::uint32_t state) noexcept {
-  state = (state ^ state >> 16) * 0x85ebca6b;
-  state = (state ^ state >> 13) * 0xc2b2ae35;
-  return state ^ state >> 16;
+// Spreads the sum over all bits; the table takes the upper ones.
+constexpr std::uint32_t finish(std::uint64_t sum) noexcept {
+  sum = (sum ^ sum >> 32) * 0xd6e8feb86659fd93;
+  return static_cast<std::uint32_t>(sum >> 32);
 }
 
 std::uint32_t hash_name(std::string_view name) noexcept {
-  std::uint32_t state = hash_seed;
-  for (std::size_t i = name.size(); i-- > 0;) state = extend(state, name[i]);
-  return finish(state);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) sum += term(name[name.size() - 1 - i], i);
+  return finish(sum);
 }
 
 }  // namespace
 
 HostKey::HostKey(const Host& host) noexcept : name_{host.text()} {
-  std::uint32_t state = hash_seed;
-  for (std::size_t i = name_.size(); i-- > 0;) {
-    if (name_[i] == '.') {
-      parts_[labels_++] = {finish(state), static_cast<std::uint8_t>(i + 1)};
-    }
-    state = extend(state, name_[i]);
+  // Every byte stores a part, and only a dot keeps it: a branch on the bytes would be guessed wrong
+  // once or twice in each name.
+  std::array<std::uint64_t, max_labels + 1> sums;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < name_.size(); ++i) {
+    const std::size_t at = name_.size() - 1 - i;
+    sums[labels_] = sum;
+    parts_[labels_].offset = static_cast<std::uint32_t>(at + 1);
+    labels_ += name_[at] == '.' ? 1U : 0U;
+    sum += term(name_[at], i);
   }
-  if (!name_.empty()) parts_[labels_++] = {finish(state), 0};
+  if (name_.empty()) return;
+  sums[labels_] = sum;
+  parts_[labels_++].offset = 0;
+  for (std::size_t i = 0; i < labels_; ++i) parts_[i].hash = finish(sums[i]);
 }
 
 std::string RuleRef::pattern() const {
@@ -124,25 +141,31 @@ void RuleSet::link(std::uint32_t index, std::uint32_t hash) {
   const auto depth = static_cast<std::size_t>(std::count(text.begin(), text.end(), '.')) + 1;
   (added.kind == Pattern::Kind::exact ? exact_depths_ : tree_depths_).set(depth);
 
-  std::uint32_t found = find(hash, text);
-  if (found == 0) {
-    std::size_t at = home(hash);
-    while (slots_[at].rule != 0) at = at + 1 == slots_.size() ? 0 : at + 1;
-    slots_[at] = {hash, index + 1, added.name_offset, added.name_length};
+  Slot& slot = slots_[find(hash, text)];
+  if (slot.rule == 0) {
+    slot = {index + 1,
+            added.name_offset,
+            tag(hash),
+            added.port,
+            static_cast<std::uint8_t>(text.size()),
+            added.kind,
+            added.reach,
+            false};
     return;
   }
   // The same pattern once more says nothing new; chained, a list of one repeated line would make
   // every look-up long.
-  while (true) {
-    Rule& present = rules_[found - 1];
+  for (std::uint32_t at = slot.rule;;) {
+    Rule& present = rules_[at - 1];
     if (present.kind == added.kind && present.reach == added.reach && present.port == added.port) {
       return;
     }
     if (present.next == 0) {
       present.next = index + 1;
+      slot.has_more = true;
       return;
     }
-    found = present.next;
+    at = present.next;
   }
 }
 

@@ -22,7 +22,7 @@ class HostKey {
   explicit HostKey(const Host& host) noexcept;
   struct Part {
     std::uint32_t hash;
-    std::uint8_t offset;  // of this suffix in the name
+    std::uint32_t offset;  // of this suffix in the name
   };
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
   [[nodiscard]] std::size_t labels() const noexcept { return labels_; }
@@ -58,6 +58,12 @@ struct RuleRef {
   [[nodiscard]] std::string describe() const;  // ".example.com (/etc/stile/stile.toml:12)"
 };
 
+// A rule that covers a name, with what decides whether it answers for a port and a scheme.
+struct CoveringRule : RuleRef {
+  Pattern::Reach reach = Pattern::Reach::bare;
+  std::uint16_t port = 0;
+};
+
 class RuleSet {
  public:
   // `source` names the file (or "grant 7f3a…") for people.
@@ -76,8 +82,8 @@ class RuleSet {
     std::unique_ptr<RuleSet> set_;
   };
 
-  // Calls visit(RuleRef) for every rule but regexes whose name covers the host, whatever its port
-  // and scheme; stops and returns true when visit returns true. The closest names come first.
+  // Calls visit(CoveringRule) for every rule but regexes whose name covers the host, whatever its
+  // port and scheme; stops and returns true when visit returns true. The closest names come first.
   template <class Visit>
   bool visit(const HostKey& key, Visit&& visit) const;
 
@@ -93,13 +99,17 @@ class RuleSet {
   [[nodiscard]] std::size_t name_bytes() const noexcept { return names_.size(); }
 
  private:
-  // One distinct name. Offset and length are here too, so that comparing the name does not wait
-  // for the rule to come from memory.
+  // One distinct name with its first rule. What a look-up needs of that rule is here too: in a
+  // large set each place in memory that is looked at costs more than all of the computing.
   struct Slot {
-    std::uint32_t hash = 0;
     std::uint32_t rule = 0;  // index + 1 of the first rule; 0: empty
     std::uint32_t name_offset = 0;
-    std::uint32_t name_length = 0;
+    std::uint16_t tag = 0;  // of the hash
+    std::uint16_t port = 0;
+    std::uint8_t name_length = 0;
+    Pattern::Kind kind = Pattern::Kind::exact;
+    Pattern::Reach reach = Pattern::Reach::bare;
+    bool has_more = false;  // rules with the same name
   };
   using Depths = std::bitset<HostKey::max_labels + 1>;
 
@@ -108,7 +118,11 @@ class RuleSet {
   [[nodiscard]] std::size_t home(std::uint32_t hash) const noexcept {
     return static_cast<std::size_t>((std::uint64_t{hash} * slots_.size()) >> 32);
   }
-  [[nodiscard]] std::uint32_t find(std::uint32_t hash, std::string_view name) const noexcept;
+  [[nodiscard]] static std::uint16_t tag(std::uint32_t hash) noexcept {
+    return static_cast<std::uint16_t>(hash);
+  }
+  // The slot of that name, or the empty one where it would be.
+  [[nodiscard]] std::size_t find(std::uint32_t hash, std::string_view name) const noexcept;
 
   std::string source_;
   std::string names_;
@@ -122,14 +136,14 @@ class RuleSet {
 
 inline const Rule& RuleRef::rule() const noexcept { return set->rule(index); }
 
-inline std::uint32_t RuleSet::find(std::uint32_t hash, std::string_view name) const noexcept {
+inline std::size_t RuleSet::find(std::uint32_t hash, std::string_view name) const noexcept {
   for (std::size_t at = home(hash);; at = at + 1 == slots_.size() ? 0 : at + 1) {
     const Slot& slot = slots_[at];
-    if (slot.rule == 0) return 0;
+    if (slot.rule == 0) return at;
     // The names themselves are compared: whoever asks can find two names with the same hash.
-    if (slot.hash == hash && slot.name_length == name.size() &&
+    if (slot.tag == tag(hash) && slot.name_length == name.size() &&
         std::memcmp(names_.data() + slot.name_offset, name.data(), name.size()) == 0) {
-      return slot.rule;
+      return at;
     }
   }
 }
@@ -140,16 +154,24 @@ bool RuleSet::visit(const HostKey& key, Visit&& visit) const {
     const bool is_whole = depth == key.labels();
     if (!tree_depths_[depth] && !(is_whole && exact_depths_[depth])) continue;
     const auto& [hash, offset] = key.part(depth);
-    std::uint32_t found = find(hash, key.name().substr(offset));
-    while (found != 0) {
-      const Rule& candidate = rules_[found - 1];
-      const bool covers = candidate.kind == Pattern::Kind::suffix ||
-                          is_whole == (candidate.kind == Pattern::Kind::exact);
-      if (covers && visit(RuleRef{this, found - 1})) return true;
-      found = candidate.next;
+    const Slot& slot = slots_[find(hash, key.name().substr(offset))];
+    if (slot.rule == 0) continue;
+    const auto covers = [&](Pattern::Kind kind) {
+      return kind == Pattern::Kind::suffix || is_whole == (kind == Pattern::Kind::exact);
+    };
+    if (covers(slot.kind) && visit(CoveringRule{{this, slot.rule - 1}, slot.reach, slot.port})) {
+      return true;
+    }
+    std::uint32_t next = slot.has_more ? rules_[slot.rule - 1].next : 0;
+    while (next != 0) {
+      const Rule& more = rules_[next - 1];
+      if (covers(more.kind) && visit(CoveringRule{{this, next - 1}, more.reach, more.port})) {
+        return true;
+      }
+      next = more.next;
     }
   }
-  return any_ != 0 && key.labels() != 0 && visit(RuleRef{this, any_ - 1});
+  return any_ != 0 && key.labels() != 0 && visit(CoveringRule{{this, any_ - 1}});
 }
 
 }  // namespace stile::acl

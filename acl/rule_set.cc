@@ -1,4 +1,4 @@
-// Building of rule sets, and the hash of names.
+// Building of rule sets.
 #include "acl/rule_set.h"
 
 #include <algorithm>
@@ -9,55 +9,12 @@
 namespace stile::acl {
 namespace {
 
-// The hash of a name is the sum of its bytes, each times a power of an odd number that counts from
-// the end of the name: so the hashes of all its parents fall off on the way from the last byte to
-// the first, and no byte waits for the product of another.
-constexpr std::array<std::uint64_t, Host::max_length> make_powers() {
-  std::array<std::uint64_t, Host::max_length> powers{};
-  std::uint64_t power = 0x9e3779b97f4a7c15;
-  for (auto& p : powers) {
-    p = power;
-    power *= 0xd6e8feb86659fd93;
-  }
-  return powers;
-}
-constexpr auto powers = make_powers();
-
-constexpr std::uint64_t term(char c, std::size_t from_end) noexcept {
-  return static_cast<unsigned char>(c) * powers[from_end];
-}
-
-// Spreads the sum over all bits; the table takes the upper ones.
-constexpr std::uint32_t finish(std::uint64_t sum) noexcept {
-  sum = (sum ^ sum >> 32) * 0xd6e8feb86659fd93;
-  return static_cast<std::uint32_t>(sum >> 32);
-}
-
-std::uint32_t hash_name(std::string_view name) noexcept {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) sum += term(name[name.size() - 1 - i], i);
-  return finish(sum);
+// Whether a rule is found by its name.
+bool has_name(Pattern::Kind kind) noexcept {
+  return kind != Pattern::Kind::regex && kind != Pattern::Kind::any;
 }
 
 }  // namespace
-
-HostKey::HostKey(const Host& host) noexcept : name_{host.text()} {
-  // Every byte stores a part, and only a dot keeps it: a branch on the bytes would be guessed wrong
-  // once or twice in each name.
-  std::array<std::uint64_t, max_labels + 1> sums;
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < name_.size(); ++i) {
-    const std::size_t at = name_.size() - 1 - i;
-    sums[labels_] = sum;
-    parts_[labels_].offset = static_cast<std::uint32_t>(at + 1);
-    labels_ += name_[at] == '.' ? 1U : 0U;
-    sum += term(name_[at], i);
-  }
-  if (name_.empty()) return;
-  sums[labels_] = sum;
-  parts_[labels_++].offset = 0;
-  for (std::size_t i = 0; i < labels_; ++i) parts_[i].hash = finish(sums[i]);
-}
 
 std::string RuleRef::pattern() const {
   return pattern_text(rule().kind, rule().reach, rule().port, set->name(rule()));
@@ -92,10 +49,11 @@ Result<void> RuleSet::Builder::add_text(std::string_view text, std::uint32_t lin
 
 void RuleSet::Builder::append(Pattern::Kind kind, Pattern::Reach reach, std::uint16_t port,
                               std::string_view name, std::uint32_t line) {
-  // A rule that is left out could be a deny rule, and an offset that wraps another one's name.
-  constexpr std::size_t max = std::numeric_limits<std::uint32_t>::max();
-  if (set_->names_.size() > max - name.size() || name.size() > Pattern::max_regex_length) {
-    throw std::length_error{"RuleSet: more than 4 GiB of names in one list"};
+  // A rule that is left out could be a deny rule, and an offset that wraps gives it another name.
+  constexpr std::size_t max_offset = std::numeric_limits<std::uint32_t>::max();
+  const std::size_t max_length = has_name(kind) ? Host::max_length : Pattern::max_regex_length;
+  if (name.size() > max_length || set_->names_.size() + name.size() > max_offset) {
+    throw std::length_error{"RuleSet: a name or a list that is too long"};
   }
   set_->rules_.push_back({static_cast<std::uint32_t>(set_->names_.size()), line, 0,
                           static_cast<std::uint16_t>(name.size()), port, kind, reach});
@@ -118,7 +76,8 @@ void RuleSet::index_rules() {
   for (std::size_t start = 0; start < rules_.size(); start += batch) {
     const std::size_t count = std::min(batch, rules_.size() - start);
     for (std::size_t i = 0; i < count; ++i) {
-      hashes[i] = hash_name(name(rules_[start + i]));
+      const Rule& rule = rules_[start + i];
+      hashes[i] = has_name(rule.kind) ? hash_name(name(rule)) : 0;
       __builtin_prefetch(&slots_[home(hashes[i])], 1);
     }
     for (std::size_t i = 0; i < count; ++i) {

@@ -9,31 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "acl/host.h"
+#include "acl/host_key.h"
 #include "acl/pattern.h"
 
 namespace stile::acl {
-
-// The hashes of a name and of all its parents, made once per decision and used for every set. It
-// looks into the host, which must stay where it is.
-class HostKey {
- public:
-  static constexpr std::size_t max_labels = 127;
-  explicit HostKey(const Host& host) noexcept;
-  struct Part {
-    std::uint32_t hash;
-    std::uint32_t offset;  // of this suffix in the name
-  };
-  [[nodiscard]] std::string_view name() const noexcept { return name_; }
-  [[nodiscard]] std::size_t labels() const noexcept { return labels_; }
-  // 1 is the last label alone, labels() the whole name.
-  [[nodiscard]] const Part& part(std::size_t labels) const noexcept { return parts_[labels - 1]; }
-
- private:
-  std::string_view name_;
-  std::size_t labels_ = 0;
-  Part parts_[max_labels];
-};
 
 struct Rule {
   std::uint32_t name_offset = 0;
@@ -87,6 +66,7 @@ class RuleSet {
   template <class Visit>
   bool visit(const HostKey& key, Visit&& visit) const;
 
+  // In the order in which they were added.
   [[nodiscard]] std::size_t size() const noexcept { return rules_.size(); }
   [[nodiscard]] const Rule& rule(std::uint32_t index) const noexcept { return rules_[index]; }
   [[nodiscard]] std::string_view name(const Rule& rule) const noexcept {

@@ -16,11 +16,6 @@ namespace {
 constexpr unsigned rule_seed = 1, stranger_seed = 2, order_seed = 3;
 constexpr std::size_t hot_names = 1000;
 
-struct Policy {
-  std::vector<std::string> names;  // that are allowed
-  acl::AgentPolicy plain, with_regexes;
-};
-
 std::shared_ptr<const acl::RuleSet> build(const std::vector<std::string>& patterns) {
   acl::RuleSet::Builder builder{"bench"};
   std::uint32_t line = 0;
@@ -30,34 +25,16 @@ std::shared_ptr<const acl::RuleSet> build(const std::vector<std::string>& patter
   return std::move(builder).build();
 }
 
-// Made once for each size; a million rules take a while.
-const Policy& policy(std::size_t rules) {
-  static std::map<std::size_t, Policy> made;
-  const auto [it, is_new] = made.try_emplace(rules);
-  Policy& policy = it->second;
-  if (is_new) {
-    policy.names = make_names(rules, rule_seed);
-    policy.plain.allow.sets.push_back(build(policy.names));
-    policy.with_regexes = policy.plain;
-    std::vector<std::string> regexes;
-    for (int i = 0; i < 10; ++i) {
-      regexes.push_back("~^(api|cdn)-[0-9]+\\.service" + std::to_string(i) + "\\.example\\.com$");
-    }
-    policy.with_regexes.allow.sets.push_back(build(regexes));
-    policy.with_regexes.allow.regexes = *acl::RegexSet::compile(policy.with_regexes.allow.sets);
-  }
-  return policy;
-}
-
 // The requests one behind the other in memory, in the order in which they are asked: a request is
 // in the cache when it is decided, so reading it must not cost a miss here.
 class Requests {
  public:
+  Requests() = default;
   explicit Requests(const std::vector<std::string>& hosts) {
-    for (const auto& host : hosts) text_ += host;
-    std::size_t at = 0;
+    for (const auto& host : hosts) text_.insert(text_.end(), host.begin(), host.end());
+    const char* at = text_.data();
     for (const auto& host : hosts) {
-      authorities_.push_back({std::string_view{text_}.substr(at, host.size()), "443", true});
+      authorities_.push_back({{at, host.size()}, "443", true});
       at += host.size();
     }
   }
@@ -67,14 +44,51 @@ class Requests {
   }
 
  private:
-  std::string text_;
+  std::vector<char> text_;
   std::vector<acl::Authority> authorities_;
   std::size_t at_ = 0;
 };
 
-void run(benchmark::State& state, const acl::AgentPolicy& agent,
-         const std::vector<std::string>& hosts, acl::Verdict expected) {
-  Requests requests{hosts};
+struct Policy {
+  acl::AgentPolicy plain, with_regexes;
+  Requests hot, all;                       // that are allowed
+  Requests hot_strangers, many_strangers;  // that are not
+};
+
+std::vector<std::string> first(std::size_t count, std::vector<std::string> names) {
+  names.resize(std::min(count, names.size()));
+  return names;
+}
+
+// Made once for each size; a million rules take a while.
+Policy& policy(const benchmark::State& state) {
+  static std::map<std::size_t, Policy> made;
+  const auto rules = static_cast<std::size_t>(state.range(0));
+  const auto [it, is_new] = made.try_emplace(rules);
+  Policy& policy = it->second;
+  if (!is_new) return policy;
+
+  std::vector<std::string> names = make_names(rules, rule_seed);
+  policy.plain.allow.sets.push_back(build(names));
+  std::shuffle(names.begin(), names.end(), std::mt19937{order_seed});
+  policy.hot = Requests{first(hot_names, names)};
+  policy.all = Requests{names};
+  const std::vector<std::string> strangers = make_names(std::max(rules, hot_names), stranger_seed);
+  policy.hot_strangers = Requests{first(hot_names, strangers)};
+  policy.many_strangers = Requests{strangers};
+
+  std::vector<std::string> regexes;
+  for (int i = 0; i < 10; ++i) {
+    regexes.push_back("~^(api|cdn)-[0-9]+\\.service" + std::to_string(i) + "\\.example\\.com$");
+  }
+  policy.with_regexes = policy.plain;
+  policy.with_regexes.allow.sets.push_back(build(regexes));
+  policy.with_regexes.allow.regexes = *acl::RegexSet::compile(policy.with_regexes.allow.sets);
+  return policy;
+}
+
+void run(benchmark::State& state, const acl::AgentPolicy& agent, Requests& requests,
+         acl::Verdict expected) {
   acl::Query query;
   query.agent = &agent;
   std::size_t others = 0;
@@ -86,47 +100,37 @@ void run(benchmark::State& state, const acl::AgentPolicy& agent,
   if (others != 0) state.SkipWithError("a verdict is wrong");
 }
 
-std::vector<std::string> shuffled(std::vector<std::string> names, std::size_t count) {
-  std::shuffle(names.begin(), names.end(), std::mt19937{order_seed});
-  names.resize(std::min(count, names.size()));
-  return names;
-}
-
-std::size_t rules_of(const benchmark::State& state) {
-  return static_cast<std::size_t>(state.range(0));
-}
-
 void hit_hot(benchmark::State& state) {
-  const Policy& p = policy(rules_of(state));
-  run(state, p.plain, shuffled(p.names, hot_names), acl::Verdict::allow);
+  Policy& p = policy(state);
+  run(state, p.plain, p.hot, acl::Verdict::allow);
   const acl::RuleSet& set = *p.plain.allow.sets.front();
   state.counters["bytes_per_rule"] =
       static_cast<double>(set.memory_bytes() - set.name_bytes()) / static_cast<double>(set.size());
 }
 
 void hit_uniform(benchmark::State& state) {
-  const Policy& p = policy(rules_of(state));
-  run(state, p.plain, shuffled(p.names, p.names.size()), acl::Verdict::allow);
+  Policy& p = policy(state);
+  run(state, p.plain, p.all, acl::Verdict::allow);
 }
 
 void miss_hot(benchmark::State& state) {
-  run(state, policy(rules_of(state)).plain, make_names(hot_names, stranger_seed),
-      acl::Verdict::deny);
+  Policy& p = policy(state);
+  run(state, p.plain, p.hot_strangers, acl::Verdict::deny);
 }
 
 void miss_uniform(benchmark::State& state) {
-  const std::size_t count = rules_of(state);
-  run(state, policy(count).plain, make_names(count, stranger_seed), acl::Verdict::deny);
+  Policy& p = policy(state);
+  run(state, p.plain, p.many_strangers, acl::Verdict::deny);
 }
 
 void hit_hot_beside_regexes(benchmark::State& state) {
-  const Policy& p = policy(rules_of(state));
-  run(state, p.with_regexes, shuffled(p.names, hot_names), acl::Verdict::allow);
+  Policy& p = policy(state);
+  run(state, p.with_regexes, p.hot, acl::Verdict::allow);
 }
 
 void miss_hot_beside_regexes(benchmark::State& state) {
-  run(state, policy(rules_of(state)).with_regexes, make_names(hot_names, stranger_seed),
-      acl::Verdict::deny);
+  Policy& p = policy(state);
+  run(state, p.with_regexes, p.hot_strangers, acl::Verdict::deny);
 }
 
 void sizes(benchmark::internal::Benchmark* benchmark) {

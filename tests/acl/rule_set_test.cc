@@ -117,6 +117,13 @@ TEST(RuleSet, ReportsTextThatIsNoPattern) {
   EXPECT_EQ(std::move(builder).build()->size(), 0U);
 }
 
+TEST(RuleSet, RefusesNamesThatNoHostCanHave) {
+  RuleSet::Builder builder{"list.txt"};
+  Pattern pattern = *Pattern::parse("a.com");
+  pattern.name.assign(Host::max_length + 1, 'a');
+  EXPECT_THROW(builder.add(pattern, 1), std::length_error);
+}
+
 TEST(RuleSet, TakesNamesWithTheMostLabels) {
   std::string name = "a";
   for (int i = 0; i < 126; ++i) name += ".a";

@@ -217,8 +217,8 @@ GOOD = {
     "record version 3.3": hello.record(hello.client_hello(NAME), version=0x0303),
     "one byte in the first record": hello.records(hello.client_hello(NAME), 1),
     "header over three records": hello.records(hello.client_hello(NAME), 1, 1, 1),
-    "a record for each 10 bytes": hello.records(hello.client_hello(NAME), *[10] * 16),
-    "a record for each byte": hello.records(hello.client_hello(NAME), *[1] * 160),
+    "a record for each 10 bytes": hello.records(hello.client_hello(NAME), *[10] * 40),
+    "a record for each byte": hello.records(hello.client_hello(NAME), *[1] * 400),
     "post-quantum size": hello.hello_for(NAME, padding=1800),
     "60 KiB": hello.records(hello.client_hello(NAME, ciphers=b"\x13\x01" * 30000)),
     "40 KiB": hello.records(hello.client_hello(NAME, extra=[
@@ -247,7 +247,7 @@ def test_hello_may_come_byte_by_byte(shared_world, proxy):
 
 def test_hello_in_the_segment_of_the_connect(shared_world, proxy):
     number = len(shared_world.origin.connections)
-    sent = hello.hello_for(NAME) + b"more"
+    sent = hello.hello_for(NAME) + hello.record(b"more", kind=hello.APPLICATION_DATA)
     with proxy.client() as client:
         client.send(f"CONNECT {NAME}:{shared_world.port} HTTP/1.1\r\n\r\n".encode() + sent)
         assert client.read_response("CONNECT").status == 200
@@ -382,7 +382,8 @@ def test_s_client_shows_the_alert_of_a_wrong_name(world):
     proxy = world.start()
     run = proxy.s_client(f"{NAME}:{world.port}", servername="p.test")
     assert "access denied" in run.err, run.err
-    assert all(conn.raw_start == b"" for conn in origin.connections)
+    assert origin.wait_connection().closed.wait(10)
+    assert origin.connections[0].raw_start == b""
 
 
 def test_s_client_shows_the_alert_of_a_missing_name(world):

@@ -33,7 +33,12 @@ def read_retry(client):
 CCS = hello.record(b"\x01", kind=hello.CHANGE_CIPHER_SPEC, version=0x0303)
 
 
-@pytest.mark.parametrize("before", [b"", CCS], ids=["plain", "after a change cipher spec"])
+EARLY = hello.record(b"x" * 100, kind=hello.APPLICATION_DATA, version=0x0303)
+
+
+@pytest.mark.parametrize("before", [b"", CCS, CCS + EARLY, EARLY],
+                         ids=["plain", "after a change cipher spec", "after both",
+                              "after early data"])
 def test_second_hello_with_the_same_name_passes(world, before):
     _, origin, client = start(world)
     read_retry(client)

@@ -109,6 +109,8 @@ TARGET = [
     target("fragment", b"http://" + GOOD + b"/#x"),
     target("fragment at once", b"http://" + GOOD + b"#x"),
     target("fragment and at", b"http://" + EVIL + b"#@" + GOOD + b"/"),
+    Case("target", "query and at", head(target=b"http://" + GOOD + b"?@" + EVIL + b"/"), EITHER,
+         ("/?@@EVIL@/",)),
     target("percent in the host", b"http://good%2etest/"),
     target("encoded slash in the host", b"http://" + GOOD + b"%2f/"),
     target("NUL in the host", b"http://good.test\0.evil.test/"),

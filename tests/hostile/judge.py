@@ -57,7 +57,8 @@ def problems(case, stage, mark, answers):
     until(lambda: all(request.complete is not None or request.extra["conn"].closed.is_set()
                       for request in seen), 10, "the end of a body")
     whole = [request.target for request in seen if request.complete]
-    if len(whole) != answers.count("ok") or not set(whole) <= set(case.paths):
+    paths = {stage.fill_in(path.encode()).decode() for path in case.paths}
+    if len(whole) != answers.count("ok") or not set(whole) <= paths:
         found.append(f"the good origin got {whole}")
     if len(whole) < len(seen) and not case.unfinished:
         found.append("an unfinished request reached the good origin")

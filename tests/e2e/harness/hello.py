@@ -60,6 +60,8 @@ def records(message, *sizes):
     """Cuts a message into records of these sizes; what is left goes into records of 16 KiB."""
     out, at = b"", 0
     for size in sizes:
+        if at >= len(message):
+            break
         out += record(message[at:at + size])
         at += size
     while at < len(message):

@@ -18,7 +18,7 @@ class Connection:
         self.ended = False  # the peer's FIN or RST was seen
         self.error = None
         self.closed = threading.Event()  # the handler is through
-        self.sni = None
+        self.sni, self.raw_start = None, b""  # of TLS: the name, and the bytes before decryption
         self.sent = 0
         self.release = threading.Event()  # for handlers that wait for the test
 

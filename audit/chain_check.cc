@@ -2,6 +2,7 @@
 #include "audit/chain_check.h"
 
 #include "audit/format.h"
+#include "audit/text.h"
 
 namespace stile::audit {
 
@@ -79,8 +80,9 @@ bool ChainCheck::check_seq(const Place& place, const Line& line) {
   const std::string found =
       "has seq " + std::to_string(seq) + " after " + std::to_string(head_.seq);
   if (seq > expected) {
-    return fail(place,
-                found + ": " + std::to_string(seq - expected) + " lines before it are missing");
+    const std::uint64_t missing = seq - expected;
+    return fail(place, found + ": " + counted(missing, "line") + " before it " +
+                           (missing == 1 ? "is" : "are") + " missing");
   }
   if (place.line == 1) {
     return fail(place, found + ": another chain, or the files are not given oldest first");

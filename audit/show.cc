@@ -40,6 +40,7 @@ std::string describe(const Line& line) {
   append_padded(out, line.raw(Key::event), 9);
   out += ' ';
   append_padded(out, line.raw(Key::agent).empty() ? "-" : line.raw(Key::agent), 12);
+  const std::size_t columns_end = out.size();
   append_target(out, line);
   const std::string_view verdict = line.raw(Key::verdict);
   if (verdict != "allow") append_field(out, line, Key::verdict, " ");
@@ -59,6 +60,7 @@ std::string describe(const Line& line) {
   append_field(out, line, Key::torn, " torn ");
   append_field(out, line, Key::actor, " actor ");
   append_field(out, line, Key::detail, " ");
+  if (out.size() == columns_end) out.resize(out.find_last_not_of(' ') + 1);
   return out;
 }
 
@@ -74,9 +76,12 @@ int show(const std::vector<std::string>& files, const ShowOptions& options, std:
     }
     Line line;
     while (source->next()) {
-      if (read_line(source->line(), line) != LineKind::whole) {
-        err << name << ':' << source->number() << ": is no audit line\n";
-        status = 1;
+      const LineKind kind = read_line(source->line(), line);
+      if (kind != LineKind::whole) {
+        const bool is_torn = kind == LineKind::torn;  // `verify` knows whether it is accounted for
+        err << name << ':' << source->number()
+            << (is_torn ? ": is torn\n" : ": is no audit line\n");
+        if (!is_torn) status = 1;
       } else if (matches(line, options)) {
         out << describe(line) << '\n';
       }

@@ -19,8 +19,8 @@ struct ShowOptions {
 // One line without a newline. Text stays escaped, so that it cannot steer a terminal.
 [[nodiscard]] std::string describe(const Line& line);
 
-// Prints the lines of the files to `out`. What is no audit line is named on `err`; the exit status
-// is 1 then, or if a file cannot be read.
+// Prints the lines of the files to `out`. Torn lines and what is no audit line are named on `err`;
+// for the latter, or if a file cannot be read, the exit status is 1.
 [[nodiscard]] int show(const std::vector<std::string>& files, const ShowOptions& options,
                        std::ostream& out, std::ostream& err);
 

@@ -40,6 +40,13 @@ void put_two_digits(char* to, int number) {
 
 }  // namespace
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  std::string text = std::to_string(count);
+  text.append(" ").append(noun);
+  if (count != 1) text += 's';
+  return text;
+}
+
 void append_escaped(std::string& out, std::string_view bytes) {
   append_runs(out, bytes, json_special, [&out](unsigned char byte) {
     if (byte == '"' || byte == '\\') {

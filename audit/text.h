@@ -17,6 +17,9 @@ void append_number(std::string& out, Number number) {
   out.append(digits.data(), end);
 }
 
+// "1 line", "2 lines": a count for people.
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
+
 // The inside of a JSON string, ASCII only. Every byte outside 0x20–0x7e becomes \u00NN, so that
 // nothing an agent sends can end the line, hide in it or steer a terminal.
 void append_escaped(std::string& out, std::string_view bytes);

@@ -6,6 +6,7 @@
 
 #include "audit/chain_check.h"
 #include "audit/line_source.h"
+#include "audit/text.h"
 
 namespace stile::audit {
 namespace {
@@ -48,7 +49,8 @@ class OpenEnds {
     for (const OpenEnd& end : listed_) {
       out << end.place.text() << ": open end: " << end.what << '\n';
     }
-    if (count_ > listed_.size()) out << "… and " << count_ - listed_.size() << " more open ends\n";
+    if (count_ > listed_.size())
+      out << "… and " << counted(count_ - listed_.size(), "more open end") << '\n';
   }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
@@ -63,8 +65,9 @@ void tell_gap(std::ostream& out, const Place& place, const Line& line) {
   if (!line.raw(Key::torn).empty()) out << " a torn line before it";
   if (const std::uint64_t count = line.number(Key::count); count > 0) {
     const bool is_refused = line.raw(Key::verdict) == "deny";
-    out << (line.raw(Key::torn).empty() ? " " : "; ") << count
-        << (is_refused ? " records of refused requests are missing" : " records are missing");
+    out << (line.raw(Key::torn).empty() ? " " : "; ") << counted(count, "record")
+        << (is_refused ? " of refused requests" : "") << (count == 1 ? " is" : " are")
+        << " missing";
   }
   out << '\n';
 }
@@ -135,8 +138,8 @@ class Verification {
     }
     open_ends_.end_all();
     open_ends_.tell(out_);
-    out_ << "holds: " << lines_ << " lines in " << files_ << (files_ == 1 ? " file" : " files")
-         << ", " << gaps_ << " gaps, " << open_ends_.count() << " open ends\n"
+    out_ << "holds: " << counted(lines_, "line") << " in " << counted(files_, "file") << ", "
+         << counted(gaps_, "gap") << ", " << counted(open_ends_.count(), "open end") << '\n'
          << "head: " << check_.head().seq << ' ' << text(check_.head().hash) << '\n';
   }
 

@@ -115,7 +115,7 @@ TEST_F(AuditFailure, LetsCloseLinesWaitAndWritesThemFirst) {
   EXPECT_EQ(write(*log, {open_record(4)}), 1u);
   EXPECT_EQ(events(), "open open open close close close open ");
   const Verified verified = verify_files({log_path_});
-  EXPECT_NE(verified.out.find("holds: 7 lines in 1 file, 0 gaps, 1 open ends"), std::string::npos)
+  EXPECT_NE(verified.out.find("holds: 7 lines in 1 file, 0 gaps, 1 open end"), std::string::npos)
       << verified.out << verified.err;
 }
 

@@ -75,7 +75,7 @@ TEST_F(AuditFullDisk, RefusesUntilThereIsSpaceAndThenHolds) {
   EXPECT_EQ(write(*log, {deny_record("a.example")}), 1u);
   const Verified verified = verify_files({file});
   EXPECT_EQ(verified.status, 0) << verified.err;
-  EXPECT_NE(verified.out.find(", 1 gaps, 0 open ends"), std::string::npos) << verified.out;
+  EXPECT_NE(verified.out.find(", 1 gap, 0 open ends"), std::string::npos) << verified.out;
 }
 
 TEST_F(AuditFullDisk, AtStartIsNoReasonNotToStart) {
@@ -97,9 +97,9 @@ TEST_F(AuditFullDisk, AtStartIsNoReasonNotToStart) {
   EXPECT_EQ(write(*log, {open_record(2)}), 1u);
   const Verified verified = verify_files({file});
   EXPECT_EQ(verified.status, 0) << verified.err;
-  EXPECT_NE(verified.out.find(
-                ":2: gap: a torn line before it; 1 records of refused requests are missing"),
-            std::string::npos)
+  EXPECT_NE(
+      verified.out.find(":2: gap: a torn line before it; 1 record of refused requests is missing"),
+      std::string::npos)
       << verified.out;
 }
 

@@ -202,7 +202,7 @@ TEST_F(AuditLog, GoesOnFromTheRememberedHeadIfLinesAreGone) {
     EXPECT_EQ(log->head().seq, 3u);
   }
   EXPECT_EQ(verify_files({log_path_}).err,
-            log_path_ + ":2: has seq 3 after 1: 1 lines before it are missing\n");
+            log_path_ + ":2: has seq 3 after 1: 1 line before it is missing\n");
 }
 
 TEST_F(AuditLog, DoesNotGoBackToARememberedHead) {

@@ -39,6 +39,16 @@ TEST_F(AuditShow, WritesOneReadableLineEach) {
             "api.github.com up 517 down 16464 ms 842 policy 3\n");
 }
 
+TEST_F(AuditShow, EndsALineOfFewWordsWithoutBlanks) {
+  {
+    const auto log = open_log();
+    Record record;
+    record.event = Event::stop;
+    EXPECT_EQ(write(*log, {record}), 1u);
+  }
+  EXPECT_EQ(shown({}), "1970-01-01T00:00:00.000000Z stop      -\n");
+}
+
 TEST_F(AuditShow, KeepsToOneAgentOrToRefusals) {
   write_sample();
   EXPECT_EQ(std::ranges::count(shown({.agent = "beta"}), '\n'), 1);
@@ -49,9 +59,11 @@ TEST_F(AuditShow, KeepsToOneAgentOrToRefusals) {
 
 TEST_F(AuditShow, NamesWhatIsNoAuditLineAndGoesOn) {
   write_sample();
-  append_file(log_path_, "garbage\n");
+  append_file(log_path_, "garbage\n{\"ts\":\"\n");
   const std::string text = shown({.agent = "beta"}, 1);
-  EXPECT_NE(text.find(log_path_ + ":5: is no audit line\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(log_path_ + ":5: is no audit line\n" + log_path_ + ":6: is torn\n"),
+            std::string::npos)
+      << text;
 }
 
 }  // namespace

@@ -76,12 +76,12 @@ TEST_F(AuditTampering, ByCuttingTheEndIsSeenByTheHead) {
 
 TEST_F(AuditTampering, ByDeletingALineNamesTheNext) {
   lines_.erase(lines_.begin() + 2);
-  EXPECT_EQ(verdict(lines_), ":3: has seq 4 after 2: 1 lines before it are missing\n");
+  EXPECT_EQ(verdict(lines_), ":3: has seq 4 after 2: 1 line before it is missing\n");
 }
 
 TEST_F(AuditTampering, BySwappingTwoLinesNamesTheFirst) {
   std::swap(lines_[2], lines_[3]);
-  EXPECT_EQ(verdict(lines_), ":3: has seq 4 after 2: 1 lines before it are missing\n");
+  EXPECT_EQ(verdict(lines_), ":3: has seq 4 after 2: 1 line before it is missing\n");
 }
 
 TEST_F(AuditTampering, ByRepeatingALineNamesTheSecond) {

@@ -94,7 +94,7 @@ TEST_F(AuditVerify, NamesAFileThatIsMissingInBetween) {
     for (std::uint64_t conn = 1; conn <= 3; ++conn) EXPECT_EQ(write(*log, {open_record(conn)}), 1u);
   }
   EXPECT_EQ(verify_files({log_path_ + ".2", log_path_}).err,
-            log_path_ + ":1: has seq 3 after 1: 1 lines before it are missing\n");
+            log_path_ + ":1: has seq 3 after 1: 1 line before it is missing\n");
 }
 
 TEST_F(AuditVerify, SaysThatALogWithoutAChainProvesNothing) {

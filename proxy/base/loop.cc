@@ -159,13 +159,16 @@ void Loop::run_again() {
   }
 }
 
-void Loop::run(const std::function<void()>& end_of_turn) {
+void Loop::run(const std::function<bool()>& end_of_turn) {
   std::array<epoll_event, 256> events;
+  bool more = false;
   while (!stopped_) {
-    const bool idle = scheduled_.empty() && again_.empty();
+    const bool idle = scheduled_.empty() && next_turn_.empty() && again_.empty() && !more;
     const int timeout = idle ? wheel_.timeout_ms(now_) : 0;
     const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), timeout);
     now_ = std::chrono::steady_clock::now();
+    scheduled_.insert(scheduled_.end(), next_turn_.begin(), next_turn_.end());
+    next_turn_.clear();
     bool woken = false;
     for (int i = 0; i < count; ++i) {
       auto* socket = static_cast<Socket*>(events[static_cast<std::size_t>(i)].data.ptr);
@@ -179,7 +182,7 @@ void Loop::run(const std::function<void()>& end_of_turn) {
     run_again();
     wheel_.advance(now_);
     run_scheduled();
-    end_of_turn();
+    more = end_of_turn();
     graveyard_.clear();
   }
 }

@@ -109,8 +109,9 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // Runs until stop(). `end_of_turn` is called after everything that was ready has been served.
-  void run(const std::function<void()>& end_of_turn);
+  // Runs until stop(). `end_of_turn` is called after everything that was ready has been served; it
+  // returns whether it has more to do, and is then called again without waiting for events.
+  void run(const std::function<bool()>& end_of_turn);
   void stop() noexcept;                   // from any thread
   void post(std::function<void()> work);  // from any thread; runs on the loop's
 
@@ -123,6 +124,15 @@ class Loop {
 
   // Resumes in this turn, after the event at hand.
   void schedule(std::coroutine_handle<> waiter) { scheduled_.push_back(waiter); }
+
+  // `co_await loop.next_turn()`: lets everybody else have theirs first.
+  struct NextTurn {
+    Loop& loop;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiter) const { loop.next_turn_.push_back(waiter); }
+    void await_resume() const noexcept {}
+  };
+  [[nodiscard]] NextTurn next_turn() noexcept { return {*this}; }
 
   [[nodiscard]] SteadyTime now() const noexcept { return now_; }  // of this turn
   void arm(Deadline& deadline, std::chrono::milliseconds after) noexcept {
@@ -139,7 +149,7 @@ class Loop {
   UniqueFd epoll_, wakeup_;
   SteadyTime now_;
   TimerWheel wheel_;
-  std::vector<std::coroutine_handle<>> scheduled_, running_;
+  std::vector<std::coroutine_handle<>> scheduled_, running_, next_turn_;
   std::vector<Socket*> again_;
   std::vector<std::unique_ptr<Socket>> graveyard_;
   std::mutex posted_mutex_;

@@ -45,10 +45,10 @@ Relay::~Relay() {
   resources_.pipes.give_back(std::move(down_.pipe));
 }
 
-void Relay::begin(std::string_view first) {
-  const std::size_t paid = up_.meter.take(first.size());
-  if (paid > 0) up_.unsent = std::make_unique<std::string>(first.substr(0, paid));
-  up_.is_over_budget = paid < first.size();
+void Relay::begin(std::string_view first, std::size_t held) {
+  const std::size_t paid = up_.meter.take(first.size() + held);
+  if (!first.empty() && paid > 0) up_.unsent = std::make_unique<std::string>(first.substr(0, paid));
+  up_.is_over_budget = paid < first.size() + held;
   up_.bytes += paid;
   on_ready(*client_);  // what became ready before anybody watched
 }

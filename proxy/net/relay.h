@@ -49,9 +49,9 @@ class Relay : private Watcher {
 
  protected:
   ~Relay();
-  // `first` was read from the client before, and is counted and paid for here. The relay may have
-  // ended when this returns.
-  void begin(std::string_view first);
+  // `first` was read from the client before, and so were `held` bytes that the filter keeps; both
+  // are counted and paid for here. The relay may have ended when this returns.
+  void begin(std::string_view first, std::size_t held);
   // While filtered, every byte goes through filter() before it goes on, and nothing is spliced.
   void set_filtered(bool on) noexcept { is_filtered_ = on; }
   // Both sides see a reset, so that a cut stream does not look like a finished one.

@@ -113,6 +113,7 @@ session::Limits Server::limits() const {
   session::Limits limits;
   limits.connections = settings.connections;
   limits.connections_of_unknown = settings.connections_per_agent;
+  limits.requests_of_unknown = settings.requests_per_second;
   limits.header_bytes = settings.header_bytes;
   limits.header_timeout = settings.header_timeout;
   limits.client_hello_timeout = settings.client_hello_timeout;

@@ -37,7 +37,7 @@ void Worker::start() {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are the main thread's
-    loop_.run([this] { context_.audit.flush(); });
+    loop_.run([this] { return context_.audit.flush(); });
   }};
 }
 

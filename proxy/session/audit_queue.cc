@@ -5,17 +5,17 @@
 
 namespace stile::session {
 
-void AuditQueue::flush() {
-  while (!batch_.empty()) {
-    std::swap(batch_, next_);  // what the waiters add belongs to the next write
-    resuming_.swap(waiters_);
-    const std::size_t in_log = log_.write(next_);
-    for (const Waiter& waiter : resuming_) {
-      waiter.written->written_ = waiter.needed <= in_log;
-      waiter.written->waiter_.resume();
-    }
-    resuming_.clear();
+bool AuditQueue::flush() {
+  if (batch_.empty()) return false;
+  std::swap(batch_, next_);  // what the waiters add belongs to the next write
+  resuming_.swap(waiters_);
+  const std::size_t in_log = log_.write(next_);
+  for (const Waiter& waiter : resuming_) {
+    waiter.written->written_ = waiter.needed <= in_log;
+    waiter.written->waiter_.resume();
   }
+  resuming_.clear();
+  return !batch_.empty();
 }
 
 }  // namespace stile::session

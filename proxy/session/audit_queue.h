@@ -40,8 +40,9 @@ class AuditQueue {
     return Written{*this};
   }
 
-  // At the end of a turn.
-  void flush();
+  // At the end of a turn. One write; what the waiters add in return is the next turn's, so that a
+  // client that asks again and again waits its turn like everybody. True: there is such.
+  bool flush();
 
  private:
   struct Waiter {

@@ -26,11 +26,12 @@ Task<> Session::serve_connect(http::RequestHead& head) {
   head_bytes_ = 0;
   Reason reason = co_await connect_to_origin(request);
   if (reason == Reason::none) {
+    set_deadline(context_.limits.client_hello_timeout, Reason::client_hello_timeout);
     const bool sent = co_await send(*client_, established);
-    if (sent) {
-      reason = co_await open_tunnel(request);
-      if (reason != Reason::none) co_await refuse_tunnel(request, reason);
-    }
+    // A client that is gone gets its line all the same: the origin was asked for and dialled.
+    reason = is_cancelled() ? cancelled_ : Reason::origin_timeout;
+    if (sent) reason = co_await open_tunnel(request);
+    if (reason != Reason::none) co_await refuse_tunnel(request, reason);
   } else {
     cancelled_ = Reason::none;
     co_await refuse(request, reason);
@@ -46,6 +47,7 @@ Task<Session::Reason> Session::connect_to_origin(Request& request) {
   request.down.draw_on(peer_.account->bytes_down);
   if (const Reason spent = charge(request); spent != Reason::none) co_return spent;
 
+  if (client_->is_dead()) co_return Reason::origin_timeout;
   client_->watch(this);  // a client that goes frees its place at once
   const Reason reason = co_await find_origin(request);
   client_->watch(nullptr);
@@ -118,6 +120,9 @@ Task<Session::Reason> Session::open_tunnel(Request& request) {
   }
   const bool written = co_await write_open(request);
   if (!written) co_return Reason::audit_unavailable;
+  // The policy may have changed while the line was written.
+  const Reason late = is_cancelled() ? cancelled_ : still_allowed(request);
+  if (late != Reason::none) co_return Reason::revoked;
   become_tunnel(request, hello_bytes);
   co_return Reason::none;
 }
@@ -173,11 +178,15 @@ void Session::become_tunnel(Request& request, std::size_t hello_bytes) {
 }
 
 Task<> Session::refuse_tunnel(Request& request, Reason reason) {
-  RequestRecord line{audit::Event::deny, peer_, request};
+  RequestRecord line{request.wrote_open ? audit::Event::close : audit::Event::deny, peer_, request};
   line.record.verdict = acl::Verdict::deny;
   line.record.reason = reason;
   line.record.status = 200;
-  peer_.tally->request(metrics::Method::connect, acl::Verdict::deny, reason);
+  if (request.wrote_open) {
+    line.record.bytes_up = line.record.bytes_down = 0;
+  } else {
+    peer_.tally->request(metrics::Method::connect, acl::Verdict::deny, reason);
+  }
   static_cast<void>(co_await context_.audit.write(line.record));
   cancelled_ = Reason::none;
   set_deadline(std::chrono::milliseconds{1000}, Reason::idle_timeout);

@@ -22,6 +22,7 @@ namespace stile::session {
 struct Limits {
   std::uint32_t connections = 65536;
   std::uint32_t connections_of_unknown = 1024;  // for sources that belong to nobody, together
+  std::uint32_t requests_of_unknown = 1000;
   std::size_t header_bytes = 65536;
   std::chrono::milliseconds header_timeout{10000};
   std::chrono::milliseconds client_hello_timeout{10000};

@@ -12,6 +12,9 @@
 namespace stile::session {
 namespace {
 
+// What one exchange may move before it lets the other connections have their turn.
+constexpr std::size_t max_burst = 1024 * 1024;
+
 void append_chunk(std::string& out, std::string_view data) {
   char size[16];
   const auto end = std::to_chars(size, size + sizeof size, data.size(), 16).ptr;
@@ -38,6 +41,10 @@ HttpExchange::HttpExchange(Session& session, http::RequestHead& head)
 HttpExchange::~HttpExchange() { session_.current_ = nullptr; }
 
 Task<bool> HttpExchange::run() {
+  // The head is written anew by the policy in force, not by that of the last request.
+  if (const auto* now = session_.peer_.in(*session_.context_.policy.get()); now != nullptr) {
+    session_.peer_.agent = *now;
+  }
   Reason reason = read_target();
   if (reason != Reason::none) {
     request_.generation = session_.context_.policy.get()->generation();
@@ -54,11 +61,14 @@ Task<bool> HttpExchange::run() {
     // A refusal costs the connection only if a body follows that nobody wants, or the client has
     // shown that it does not know what it says.
     session_.cancelled_ = Reason::none;
-    const bool keep =
-        keep_alive_ && head_.framing == http::Framing::none && reason != Reason::bad_request;
+    const bool keep = keep_alive_ && head_.framing == http::Framing::none &&
+                      reason != Reason::bad_request && reason != Reason::revoked;
     co_await session_.refuse(request_, reason, keep);
     co_return keep && !session_.is_cancelled();
   }
+  // The policy may have changed while the line was written.
+  reason = session_.is_cancelled() ? session_.cancelled_ : session_.still_allowed(request_);
+  if (reason != Reason::none) co_return co_await finish(Reason::revoked);
   reason = co_await forward();
   co_return co_await finish(reason);
 }
@@ -161,12 +171,20 @@ Task<HttpExchange::Reason> HttpExchange::send_head() {
 }
 
 Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
-  if (request_.up.take(bytes.size()) < bytes.size()) co_return Reason::budget_exhausted;
+  if (const std::size_t paid = request_.up.take(bytes.size()); paid < bytes.size()) {
+    request_.up.give_back(paid);
+    co_return Reason::budget_exhausted;
+  }
   const bool sent = co_await session_.send(*session_.origin_, bytes);
   if (!sent) {
     co_return session_.is_cancelled() ? session_.cancelled_ : Reason::origin_bad_response;
   }
   request_.bytes_up += bytes.size();
+  burst_ += bytes.size();
+  if (burst_ >= max_burst) {
+    burst_ = 0;
+    co_await session_.context_.loop.next_turn();
+  }
   session_.set_deadline(session_.context_.limits.idle_timeout, Reason::idle_timeout);
   co_return Reason::none;
 }
@@ -296,6 +314,11 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
     if (got.bytes < 0) co_return Reason::origin_bad_response;
     from_origin_.append(buffer.data(), size);
     request_.bytes_down += size;
+    burst_ += size;
+    if (burst_ >= max_burst) {
+      burst_ = 0;
+      co_await s.context_.loop.next_turn();
+    }
     s.set_deadline(s.context_.limits.idle_timeout, Reason::idle_timeout);
     co_return Reason::none;
   }

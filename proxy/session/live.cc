@@ -30,7 +30,8 @@ Peer::~Peer() {
 const std::shared_ptr<const acl::AgentPolicy>* Peer::in(const acl::Snapshot& snapshot) const {
   if (!agent) return nullptr;
   const auto* now = snapshot.by_id(agent->id);
-  if (now == nullptr || (*now)->instance != agent->instance) return nullptr;
+  // Another account: its id is the same, but the agent is another one now.
+  if (now == nullptr || (*now)->account != account) return nullptr;
   if (by_listener_) return now;
   // Its address may have gone to another agent, or to nobody.
   const auto* owner = snapshot.by_source(address_);

@@ -45,6 +45,8 @@ Task<> Session::run() {
   while (!is_cancelled()) {
     http::RequestHead head;
     const Reason bad = co_await read_head(head);
+    disarm();
+    if (!in_.empty()) co_await throttle();
     if (bad != Reason::none) {
       // Nothing of a request was there: a kept connection that was not used again, or a scan.
       if (in_.empty() && (served_one_ || bad != Reason::header_timeout)) co_return;
@@ -55,7 +57,6 @@ Task<> Session::run() {
       co_await refuse(request, bad);
       co_return;
     }
-    co_await throttle();
     if (is_cancelled()) co_return;
     if (head.is_connect) {
       co_await serve_connect(head);
@@ -107,9 +108,9 @@ Task<bool> Session::read_more() {
 }
 
 Task<> Session::throttle() {
-  if (!peer_.agent) co_return;
-  const auto pause =
-      reserve_request(*peer_.account, peer_.agent->requests_per_second, context_.loop.now());
+  const std::uint32_t per_second =
+      peer_.agent ? peer_.agent->requests_per_second : context_.limits.requests_of_unknown;
+  const auto pause = reserve_request(*peer_.account, per_second, context_.loop.now());
   if (pause.count() == 0) co_return;
   Event due{context_.loop};
   struct Alarm final : Deadline {
@@ -268,6 +269,13 @@ Task<> Session::wait(Event& event) {
 void Session::judge_again(const acl::Snapshot& snapshot, bool all) {
   const auto* agent = peer_.in(snapshot);
   if (peer_.agent && agent == nullptr) return cancel(Reason::revoked);
+  if (current_ == nullptr && agent != nullptr && !kept_authority_.empty()) {
+    Request last;  // an idle connection goes with what it was used for
+    last.scheme = acl::Scheme::http;
+    last.authority = kept_authority_;
+    decide(last);
+    if (!last.decision.passes()) return cancel(Reason::revoked);
+  }
   // A request before its first byte is judged again when it gets there; an exchange that runs is
   // judged now.
   if (current_ == nullptr || !current_->wrote_open || agent == nullptr) return;

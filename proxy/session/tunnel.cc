@@ -30,7 +30,7 @@ void Tunnel::start(Context& context, Peer peer, const Request& request, SocketPt
                    SocketPtr origin, std::string_view first, std::size_t hello_bytes) {
   auto* self = new Tunnel{context, std::move(peer), request, std::move(client), std::move(origin)};
   std::string to_origin{first.substr(0, hello_bytes)};
-  if (hello_bytes > 0 && request.would_deny == acl::Reason::none) {
+  if (hello_bytes > 0 && request.judged_by->mode != acl::Mode::observe) {
     self->guard_ = std::make_unique<HelloGuard>(request);
     self->set_filtered(true);
     self->cut_ = self->guard_->from_client(first.substr(hello_bytes), to_origin);
@@ -38,11 +38,12 @@ void Tunnel::start(Context& context, Peer peer, const Request& request, SocketPt
     to_origin += first.substr(hello_bytes);
   }
   if (self->cut_ != acl::Reason::none) return self->close(self->cut_);
-  self->begin(to_origin);
+  self->begin(to_origin, first.size() - to_origin.size());
 }
 
 // True: goes on. Filtering ends by itself once a second hello can no longer come.
 bool Tunnel::filter(bool up, std::string_view bytes, std::string& to_origin) {
+  const bool awaited = guard_->awaits_hello();
   if (cut_ == acl::Reason::none) {
     cut_ = up ? guard_->from_client(bytes, to_origin) : guard_->from_origin(bytes, to_origin);
   }
@@ -51,7 +52,7 @@ bool Tunnel::filter(bool up, std::string_view bytes, std::string& to_origin) {
     guard_.reset();
     set_filtered(false);
     context_.loop.arm(*this, context_.limits.idle_timeout);
-  } else if (!up && guard_->awaits_hello()) {
+  } else if (!awaited && guard_->awaits_hello()) {
     context_.loop.arm(*this, context_.limits.client_hello_timeout);
   }
   return true;

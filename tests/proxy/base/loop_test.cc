@@ -48,7 +48,7 @@ TEST(LoopSocket, ReadsToTheEndThroughShortReadsAndHangUp) {
     }
     pair.b.reset();
   }};
-  loop.run([] {});
+  loop.run([] { return false; });
   peer.join();
   EXPECT_EQ(out, "hello world");
 }
@@ -67,7 +67,7 @@ TEST(LoopEvent, WakesItsWaiterOnceHoweverOftenItFires) {
   event.fire();
   EXPECT_EQ(count, 0) << "the waiter must not run inside fire()";
   loop.stop();
-  loop.run([] {});
+  loop.run([] { return false; });
   EXPECT_EQ(count, 1);
 }
 
@@ -85,7 +85,7 @@ TEST(LoopSocket, InterruptedWaiterIsNotWokenAgainByTheSocket) {
   socket->interrupt();
   ASSERT_EQ(::send(pair.b.get(), "x", 1, 0), 1);
   loop.stop();
-  loop.run([] {});
+  loop.run([] { return false; });
   EXPECT_EQ(count, 1);
 }
 
@@ -97,7 +97,7 @@ TEST(LoopPost, RunsWorkOfOtherThreadsOnItsOwn) {
     loop.post([&] { ran_on = std::this_thread::get_id(); });
     loop.stop();
   }};
-  loop.run([] {});
+  loop.run([] { return false; });
   other.join();
   EXPECT_EQ(ran_on, here);
 }
@@ -121,7 +121,7 @@ TEST(LoopSocket, ClosedByAnotherInTheSameTurnIsNotReported) {
   a->watch(&close_b);
   b->watch(&close_a);
   loop.stop();
-  loop.run([] {});
+  loop.run([] { return false; });
   EXPECT_EQ(close_a.calls + close_b.calls, 1);
 }
 

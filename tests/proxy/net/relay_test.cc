@@ -85,8 +85,8 @@ TEST_F(RelayTest, CarriesMegabytesBothWaysAndPassesOnBothEnds) {
     ::shutdown(origin_outside.get(), SHUT_WR);
   }};
   std::thread origin_reader{[&] { got_up = receive_all(origin_outside.get()); }};
-  relay.begin(up.substr(0, 5));
-  loop.run([] {});
+  relay.begin(up.substr(0, 5), 0);
+  loop.run([] { return false; });
   writer.join();
   reader.join();
   origin_writer.join();
@@ -109,8 +109,8 @@ TEST_F(RelayTest, OneDirectionFlowsOnAfterTheOtherHasEnded) {
     ::shutdown(origin_outside.get(), SHUT_WR);
     got_down = receive_all(client_outside.get());
   }};
-  relay.begin({});
-  loop.run([] {});
+  relay.begin({}, 0);
+  loop.run([] { return false; });
   both.join();
   EXPECT_EQ(got_down, "still here");
   EXPECT_EQ(relay.end, Relay::End::finished);
@@ -123,8 +123,8 @@ TEST_F(RelayTest, BudgetCutsInTheMiddleAndIsNeverOverdrawn) {
   std::string got_up;
   std::thread writer{[&] { send_all(client_outside.get(), random_bytes(5'000'000)); }};
   std::thread reader{[&] { got_up = receive_all(origin_outside.get()); }};
-  relay.begin({});
-  loop.run([] {});
+  relay.begin({}, 0);
+  loop.run([] { return false; });
   EXPECT_EQ(relay.end, Relay::End::budget_spent);
   EXPECT_EQ(relay.bytes_up(), 300'000U);
   EXPECT_EQ(budget.left(), 0);
@@ -139,8 +139,8 @@ TEST_F(RelayTest, FirstBytesBeyondTheBudgetAreNotSent) {
   acl::Allowance budget{3};
   TestRelay relay{resources, adopt(client_inside), adopt(origin_inside)};
   relay.meter_up().draw_on(budget);
-  relay.begin("abcdef");
-  loop.run([] {});
+  relay.begin("abcdef", 0);
+  loop.run([] { return false; });
   EXPECT_EQ(relay.end, Relay::End::budget_spent);
   char buffer[16];
   EXPECT_EQ(::recv(origin_outside.get(), buffer, sizeof buffer, 0), 3);

@@ -1,5 +1,8 @@
 """Client: a raw connection of an agent to the proxy, byte by byte under the test's control."""
 
+import errno
+import itertools
+import random
 import socket
 import ssl
 import struct
@@ -30,6 +33,21 @@ class Response:
         return self.value("X-Stile-Reason")
 
 
+# Lines of the audit log are found by their source: no port is used twice by one run.
+PORTS = itertools.cycle(range(20000, 60000))
+for _ in range(random.randrange(40000)):
+    next(PORTS)
+
+
+def bind_fresh(sock, source):
+    for port in PORTS:
+        try:
+            return sock.bind((source, port))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+
+
 class Client:
     def __init__(self, proxy, source=None, seconds=15):
         if isinstance(proxy, str):
@@ -39,7 +57,7 @@ class Client:
             self.sock = socket.socket(family)
             self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if source:
-                self.sock.bind((source, 0))
+                bind_fresh(self.sock, source)
         self.sock.settimeout(seconds)
         self.sock.connect(proxy)
         # Kept, so that a test can name this connection's audit lines when it is closed.

@@ -3,7 +3,7 @@
 import time
 
 from harness.checks import assert_denied, assert_refusal
-from harness.wait import until
+from harness.wait import SOON, until
 
 
 def test_dead_address_is_skipped(world):
@@ -25,7 +25,7 @@ def test_silent_address_does_not_hold_up_the_next(world):
     started = time.monotonic()
     client = proxy.open_tunnel("x.test", world.port)
     origin.wait_connection().wait_received(client.hello)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < SOON
 
 
 def test_ipv6_that_is_dead_falls_back_to_ipv4(world):
@@ -83,7 +83,7 @@ def test_origin_that_is_silent_is_a_timeout(world):
     answer = proxy.connect("x.test", world.port)
     assert_denied(proxy, answer, "origin-timeout", host="x.test")
     assert "error=connection_timeout" in answer.value("Proxy-Status")
-    assert 0.5 < time.monotonic() - started < 3
+    assert 0.5 < time.monotonic() - started < SOON
     assert proxy.audit.entries(event="open") == []
 
 

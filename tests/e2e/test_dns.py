@@ -9,7 +9,7 @@ from harness import dns as scripts
 from harness import dns_wire as wire
 from harness.checks import assert_denied, assert_refusal, assert_untouched
 from harness.dns import DnsServer
-from harness.wait import until
+from harness.wait import SOON, until
 
 
 def passes(proxy, origin, name, world):
@@ -34,7 +34,7 @@ def test_failed_lookup_is_a_dns_failure(world, script):
     answer = proxy.connect("x.test", world.port)
     assert_denied(proxy, answer, "dns-failure", host="x.test")
     assert "error=dns_error" in answer.value("Proxy-Status")
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < SOON
 
 
 def test_silent_server_is_a_dns_failure_after_the_time_limit(world):
@@ -43,7 +43,7 @@ def test_silent_server_is_a_dns_failure_after_the_time_limit(world):
     proxy = world.start(dns={"timeout_ms": 500})
     started = time.monotonic()
     assert_denied(proxy, proxy.connect("x.test", world.port), "dns-failure")
-    assert 0.4 < time.monotonic() - started < 2, "the limit is for the whole look-up"
+    assert 0.4 < time.monotonic() - started < SOON, "the limit is for the whole look-up"
 
 
 def test_server_that_is_not_there_is_a_dns_failure(world):
@@ -51,7 +51,7 @@ def test_server_that_is_not_there_is_a_dns_failure(world):
     proxy = world.start(dns={"servers": [f"{world.site.address(9)}:9"], "timeout_ms": 800})
     started = time.monotonic()
     assert_refusal(proxy.connect("x.test", world.port), "dns-failure")
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < SOON
 
 
 def test_slow_half_of_the_answer_does_not_hold_up_the_other_for_ever(world):
@@ -201,8 +201,8 @@ def test_answer_is_forgotten_after_its_ttl_or_the_configured_most(world, ttl, mo
     def asked_again():
         passes(proxy, origin, "x.test", world)
         return len(world.dns.questions("x.test", wire.A)) > 1
-    until(asked_again, 5)
-    assert 0.8 < world.dns.questions("x.test", wire.A)[1].time - first < 4
+    until(asked_again)
+    assert 0.8 < world.dns.questions("x.test", wire.A)[1].time - first < SOON
 
 
 def test_failure_is_remembered_for_its_ttl(world):
@@ -217,7 +217,7 @@ def test_failure_is_remembered_for_its_ttl(world):
     assert_refusal(proxy.connect("y.test", world.port), "dns-failure")
     world.dns.host("y.test", origin.address)
     # Not opened for this proxy, so that the address check tells that the new answer was seen.
-    until(lambda: proxy.connect("y.test", world.port).reason == "address-forbidden", 5)
+    until(lambda: proxy.connect("y.test", world.port).reason == "address-forbidden")
 
 
 def test_same_name_is_asked_once_while_it_is_in_flight(world):
@@ -246,7 +246,7 @@ def test_names_that_never_resolve_do_not_starve_another_agent(world):
         world.dns.script(f"n{number}.test", scripts.silent())
     world.agent("alpha", allow=[".test"])
     world.agent("beta", allow=["o.test"])
-    proxy = world.start(dns={"in_flight_per_agent": 4, "timeout_ms": 3000})
+    proxy = world.start(dns={"in_flight_per_agent": 4, "timeout_ms": 20000})
     flood = [proxy.client("alpha") for _ in range(40)]
     for number, client in enumerate(flood):
         client.send(f"CONNECT n{number}.test:{world.port} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
@@ -255,7 +255,7 @@ def test_names_that_never_resolve_do_not_starve_another_agent(world):
     for number in range(5):
         client = proxy.open_tunnel("o.test", world.port, agent="beta")
         origin.wait_connection(number).wait_received(client.hello)
-    assert time.monotonic() - started < 2, "the other agent's look-ups do not queue behind these"
+    assert time.monotonic() - started < SOON, "the other agent's look-ups do not queue behind these"
     early = {q.key for q in world.dns.seen if q.time < started} - {"o.test"}
     assert len(early) <= 4
 

@@ -7,7 +7,7 @@ import time
 
 from harness.hello import hello_for
 from harness.origin import echo
-from harness.wait import steady, until
+from harness.wait import SOON, steady, until
 
 MIB = 1 << 20
 BULK_MIB = int(os.environ.get("STILE_BULK_MIB", "64"))
@@ -103,27 +103,27 @@ def test_tunnel_that_flows_one_way_is_not_idle(world):
         while not conn.release.wait(0.1):
             conn.send(b"tick")
         conn.recv_to_end()
-    proxy, origin = start(world, streams, idle_timeout_ms=600)
+    proxy, origin = start(world, streams, idle_timeout_ms=1000)
     client = proxy.open_tunnel("o.test", world.port)
     started = time.monotonic()
-    while time.monotonic() - started < 2.0:
+    while time.monotonic() - started < 2.5:
         assert client.recv_exactly(4) == b"tick"
     origin.connections[0].release.set()
     rest = client.recv_to_end(5)
     assert rest in (b"", b"tick", b"ticktick")
     line = proxy.audit.wait_one(event="close")
     assert (line["reason"], line["verdict"]) == ("idle-timeout", "deny")
-    assert line["duration_ms"] >= 2500
+    assert line["duration_ms"] >= 3000
 
 
 def test_tunnel_that_flows_up_only_is_not_idle(world):
-    proxy, origin = start(world, lambda conn: conn.recv_to_end(), idle_timeout_ms=600)
+    proxy, origin = start(world, lambda conn: conn.recv_to_end(), idle_timeout_ms=1000)
     client = proxy.open_tunnel("o.test", world.port)
     started = time.monotonic()
 
     def still_up():
         client.send(b"tick")
-        return time.monotonic() - started > 1.5
+        return time.monotonic() - started > 2
     until(still_up)
     assert proxy.audit.entries(event="close") == []
     assert proxy.audit.wait_one(event="close")["reason"] == "idle-timeout"
@@ -136,7 +136,7 @@ def test_idle_tunnel_is_closed(world):
     client.recv_exactly(len(client.hello))
     started = time.monotonic()
     client.recv_to_end(5)
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < SOON
     assert proxy.audit.wait_one(event="close")["reason"] == "idle-timeout"
     origin.connections[0].wait_ended()
 

@@ -2,6 +2,9 @@
 
 import time
 
+# Well below the daemon's own default limits, yet generous to a machine that is busy.
+SOON = 5.0
+
 
 def until(condition, seconds=10.0, what="the condition"):
     """Returns the first truthy value of condition(); fails the test after `seconds`."""

@@ -54,8 +54,9 @@ class World:
         return origin
 
     def open_address(self, address):
-        bits = 128 if ":" in address else 32
-        self.exceptions.append(f"{address}/{bits}")
+        prefix = f"{address}/{128 if ':' in address else 32}"
+        if prefix not in self.exceptions:
+            self.exceptions.append(prefix)
 
     def new_address(self):
         return self.site.new_origin_address()

@@ -108,7 +108,7 @@ class World:
                 "state_dir": str(Path(self.folder) / "state"),
             },
             "egress": {"ports": [self.port], "http_ports": [self.http_port],
-                       "private_exceptions": list(dict.fromkeys(self.exceptions))},
+                       "private_exceptions": list(self.exceptions)},
             "dns": {"servers": [f"{self.dns.address}:{self.dns.port}"],
                     "hosts_file": str(self.write("hosts", ""))},
             "limits": {"drain_timeout_ms": 500},

@@ -4,6 +4,8 @@
 #include <grp.h>
 #include <pwd.h>
 
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <exception>
 
@@ -25,6 +27,22 @@ std::string plural(std::size_t count, const std::string& word) {
   return std::to_string(count) + ' ' + word + (count == 1 ? "" : "s");
 }
 
+bool has_group(const std::string& name) {
+  std::array<char, 4096> buffer{};
+  struct group entry {};
+  struct group* found = nullptr;
+  const int problem = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+  return found != nullptr || problem == ERANGE;  // a group that is too large is there
+}
+
+bool has_user(const std::string& name) {
+  std::array<char, 4096> buffer{};
+  struct passwd entry {};
+  struct passwd* found = nullptr;
+  const int problem = ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+  return found != nullptr || problem == ERANGE;
+}
+
 // The daemon will not start without these; here they may be missing because the config is checked
 // on another host than the one it is for.
 void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
@@ -33,16 +51,12 @@ void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
                      std::string{"server."} + key,
                      what + ' ' + acl::quoted(name) + " does not exist on this host");
   };
-  const auto& server = settings.server;
-  if (!server.control_group.empty() && ::getgrnam(server.control_group.c_str()) == nullptr) {
-    warn("control_group", "group", server.control_group);
-  }
-  if (!server.read_only_group.empty() && ::getgrnam(server.read_only_group.c_str()) == nullptr) {
-    warn("read_only_group", "group", server.read_only_group);
-  }
-  if (!server.user.empty() && ::getpwnam(server.user.c_str()) == nullptr) {
-    warn("user", "user", server.user);
-  }
+  const auto& control = settings.server.control_group;
+  const auto& read_only = settings.server.read_only_group;
+  const auto& user = settings.server.user;
+  if (!control.empty() && !has_group(control)) warn("control_group", "group", control);
+  if (!read_only.empty() && !has_group(read_only)) warn("read_only_group", "group", read_only);
+  if (!user.empty() && !has_user(user)) warn("user", "user", user);
 }
 
 std::size_t count_rules(const Loaded& loaded) {

@@ -24,6 +24,7 @@ std::string lower_case(std::string text) {
 acl::PrefixMap make_prefix_map(const std::vector<acl::Prefix>& global,
                                const std::vector<acl::Prefix>& own) {
   std::vector<std::pair<acl::Prefix, acl::PrefixMap::Value>> entries;
+  entries.reserve(global.size() + own.size());
   for (const auto& prefix : global) entries.emplace_back(prefix, 0);
   for (const auto& prefix : own) entries.emplace_back(prefix, 0);
   return acl::PrefixMap{std::move(entries)};

@@ -136,7 +136,7 @@ std::optional<PrivateException> ExceptionElement::read(const Node& node, const R
 }
 
 std::string ExceptionElement::print(const Value& value) {
-  const auto prefix = PrefixElement::print(value.prefix);
+  auto prefix = PrefixElement::print(value.prefix);
   if (value.hosts.empty()) return prefix;
   return "{prefix = " + prefix + ", hosts = " + List<PatternElement>::print(value.hosts) + '}';
 }

@@ -3,7 +3,7 @@
 
 namespace stile::config {
 
-std::string_view Node::type_name() const noexcept {
+std::string_view Node::type_name() const {
   struct Name {
     std::string_view operator()(const Unusable& other) const { return other.name; }
     std::string_view operator()(bool) const { return "a boolean"; }

@@ -39,7 +39,7 @@ struct Node {
     return std::get_if<T>(&value);
   }
   // "a string", "an integer" …, for "expected …, found a string".
-  [[nodiscard]] std::string_view type_name() const noexcept;
+  [[nodiscard]] std::string_view type_name() const;
 };
 
 struct Member {

@@ -45,7 +45,7 @@ LIBRARIES = {
     "libmnl": Library(r"libmnl/", r"\bmnl_\w+\(", ("netns/",)),
     "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/")),
     "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/",)),
-    "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/", "cmd/"), in_headers=False),
+    "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/", "cmd/")),
 }
 
 # The core decides from values alone: what it cannot name it cannot depend on.

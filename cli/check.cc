@@ -1,0 +1,40 @@
+// stile check: whether a config can be used, and what is in it.
+#include "config/check.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/commands.h"
+
+namespace stile::cli {
+namespace {
+
+struct Options {
+  std::optional<std::string> file;
+  bool effective = false;
+};
+
+}  // namespace
+
+void add_check(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("check", "read a config; say all that is wrong with it");
+  command->add_option("FILE", options->file,
+                      "the config (default: what stiled would take without -c)");
+  command->add_flag("--effective", options->effective, "print the merged policy of each agent");
+  command->footer(
+      "Examples:\n"
+      "  stile check                     the config in use\n"
+      "  stile check new.toml            one that is not in use yet; reload only if it is fine\n"
+      "  stile check --effective         what each agent may do, and which line says so");
+  command->callback([options, &action] {
+    action = [options] {
+      return config::check(options->file, std::cout, std::cerr, options->effective);
+    };
+  });
+}
+
+}  // namespace stile::cli

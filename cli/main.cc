@@ -1,0 +1,41 @@
+// The program `stile`: reads the command line and runs one command.
+#include "cli/main.h"
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "cli/commands.h"
+
+namespace stile::cli {
+namespace {
+
+int run(CLI::App& app, int argc, char** argv) {
+  Action action;
+  add_commands(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? fine : misused;
+  }
+  return action();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"stile: what agents may reach, and what they did", "stile"};
+  app.set_version_flag("--version", "stile " STILE_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 fine, 1 refused or failed, 2 usage, 3 no daemon there.\n"
+      "`stile COMMAND --help` has examples.");
+  try {
+    return run(app, argc, argv);
+  } catch (const std::exception& problem) {
+    std::cerr << "stile: " << problem.what() << '\n';
+    return failed;
+  }
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,30 @@
+"""stile: the command under test, run as a person or a script would run it."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+
+from .stiled import SANITIZER_WORDS, binary
+
+
+@dataclass
+class StileRun:
+    code: int
+    out: str
+    err: str
+
+
+def environment(**changes):
+    """Of a person's shell, without what would steer `stile` by chance."""
+    kept = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C.UTF-8",
+            "HOME": "/nonexistent", "ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=98"}
+    return {**kept, **changes}
+
+
+def stile(*arguments, seconds=30, data="", env=None, cwd=None):
+    done = subprocess.run([binary("stile"), *map(str, arguments)], input=data.encode(),
+                          capture_output=True, env=env or environment(), cwd=cwd, timeout=seconds,
+                          check=False)
+    run = StileRun(done.returncode, done.stdout.decode("latin-1"), done.stderr.decode("latin-1"))
+    assert not [word for word in SANITIZER_WORDS if word in run.err], run.err
+    return run

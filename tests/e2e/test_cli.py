@@ -1,0 +1,84 @@
+"""stile: its help, its exit statuses, and what it does without a daemon."""
+
+import pytest
+from harness.cli import stile
+from harness.config import toml
+
+
+def commands():
+    """The subcommands as the help lists them."""
+    listing = stile("--help").out.partition("Subcommands:")[2]
+    return [line.split()[0] for line in listing.splitlines() if line.startswith("  ") and line[2] != " "]
+
+
+def test_version():
+    done = stile("--version")
+    assert done.code == 0 and done.out.startswith("stile ")
+
+
+def test_every_command_is_in_the_help_and_has_help_with_an_example():
+    names = commands()
+    assert {"check", "audit"} <= set(names)
+    for name in names:
+        done = stile(name, "--help")
+        assert done.code == 0
+        assert f"stile {name}" in done.out, name
+
+
+@pytest.mark.parametrize("arguments", [["no-such-command"], ["--no-such-flag"], ["check", "a", "b"],
+                                       ["audit"], ["audit", "verify"]])
+def test_misuse_is_status_2_with_a_word_on_stderr(arguments):
+    done = stile(*arguments)
+    assert done.code == 2 and done.err and not done.out
+
+
+def test_check_tells_of_a_good_config(world):
+    world.agent("alpha", allow=["o.test"])
+    done = stile("check", world.write("stile.toml", toml(world.settings())))
+    assert done.code == 0 and "is fine" in done.out and "agents     1" in done.out
+
+
+def test_check_tells_all_errors_at_once(world):
+    done = stile("check", world.write("stile.toml", '[egress]\nmode = "x"\n[dns]\nsevers = []\n'))
+    assert done.code == 1
+    assert "stile.toml:2" in done.err and "did you mean servers" in done.err
+
+
+def test_check_effective_prints_the_merged_policy(world):
+    world.agent("alpha", allow=["o.test"])
+    path = world.write("stile.toml", toml(world.settings(egress={"deny": ["bad.test"]})))
+    done = stile("check", "--effective", path)
+    assert done.code == 0 and '"o.test"' in done.out and '"bad.test"' in done.out
+
+
+def written_log(world):
+    """The log of a daemon that has refused one request and ended."""
+    world.agent("alpha", allow=["o.test"])
+    proxy = world.start()
+    proxy.connect("x.test", world.port)
+    proxy.stop()
+    return proxy.audit.path
+
+
+def test_audit_verify_and_show_read_what_the_daemon_wrote(world):
+    log = written_log(world)
+    assert stile("audit", "verify", log).code == 0
+    shown = stile("audit", "show", "--agent", "alpha", "--denied", log)
+    assert shown.code == 0
+    assert "x.test" in shown.out and "host-not-allowed" in shown.out
+    assert len(shown.out.splitlines()) == 1
+
+
+def test_audit_verify_names_the_line_that_was_changed(world):
+    log = written_log(world)
+    copy = world.write("changed.jsonl", log.read_text().replace("x.test", "y.test", 1))
+    done = stile("audit", "verify", copy)
+    assert done.code == 1 and "changed.jsonl:" in done.err
+
+
+def test_audit_verify_compares_with_the_head_from_the_journal(world):
+    log = written_log(world)
+    said = [line for line in world.proxies[0].log_text().splitlines() if "audit: stopped" in line]
+    head = said[-1].rsplit(" ", 1)[1]
+    assert stile("audit", "verify", "--head", head, log).code == 0
+    assert stile("audit", "verify", "--head", "0" * 64, log).code == 1

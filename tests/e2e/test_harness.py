@@ -155,18 +155,19 @@ def test_built_retry_request_makes_openssl_say_hello_again(world):
 def test_audit_verifier_finds_what_is_wrong():
     def line(previous, **fields):
         entry = {"ts": "2026-11-16T00:00:00.000000Z", "seq": 1, "event": "deny",
-                 "verdict": "deny", "reason": "offline", **fields, "chain": "0", "prev": previous}
+                 "verdict": "deny", "reason": "offline", **fields, "chain": "main", "prev": previous}
         return json.dumps(entry, separators=(",", ":")).encode()
     first = line(ZEROS)
     second = line(hashlib.sha256(first).hexdigest())
     verify_lines([first, second])
     torn = second[:30]
     gap = line(hashlib.sha256(first).hexdigest(), event="audit-gap",
-               detail=hashlib.sha256(torn).hexdigest())
+               torn=hashlib.sha256(torn).hexdigest())
     verify_lines([first, torn, gap])
     for bad in ([second], [first, first], [first, torn], [first, torn, second],
                 [line(ZEROS, event="x")], [line(ZEROS, verdict="allow")],
                 [line(ZEROS, reason="because")], [line(ZEROS, extra=1)],
+                [line(ZEROS, seq=0)], [line(ZEROS, event="start", colour="red")],
                 [first.replace(b"offline", b"off\tine")]):
         with pytest.raises(AssertionError):
             verify_lines(bad)

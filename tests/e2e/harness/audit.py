@@ -3,8 +3,15 @@
 import hashlib
 import json
 import re
+from pathlib import Path
+
+import jsonschema
 
 from .wait import until
+
+SCHEMA = json.loads((Path(__file__).resolve().parents[3] / "docs/audit.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+MOST_VALIDATED = 5000  # it takes a third of a millisecond a line; of more, a sample
 
 KEYS = ["ts", "seq", "event", "agent", "src", "conn", "method", "scheme", "host", "port", "path",
         "verdict", "reason", "rule", "status", "origin", "sni", "bytes_up", "bytes_down",
@@ -83,6 +90,7 @@ def _matches(value, wanted):
 
 def verify_lines(lines, chained=True, start=ZEROS):
     last = {}
+    every = 1 + len(lines) // MOST_VALIDATED
     for number, line in enumerate(lines, 1):
         where = f"audit line {number}: {line!r}"
         assert all(0x20 <= byte <= 0x7E for byte in line), f"not printable ASCII: {where}"
@@ -95,6 +103,9 @@ def verify_lines(lines, chained=True, start=ZEROS):
             assert b'"audit-gap"' in after and torn in after, f"{error}: {where}"
             continue
         _check_entry(entry, where)
+        if number % every == 0:
+            wrong = [error.message for error in VALIDATOR.iter_errors(entry)]
+            assert not wrong, f"against the schema: {wrong}: {where}"
         if chained:
             chain = entry.get("chain")
             assert entry.get("prev") == last.get(chain, start), f"chain broken at {where}"

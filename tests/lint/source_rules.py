@@ -20,7 +20,9 @@ MAY_INCLUDE = {
     "proxy/session": BELOW_SESSION,
     "proxy/server": BELOW_SESSION | {"proxy/session", "control", "config"},
     "control": {"audit", "config", "proxy/base", "acl"},
-    "cli": {"control/protocol.h", "audit", "config", "acl"},
+    # Of the fence only what confines a command without root: stile::confine.
+    "cli": {"control/protocol.h", "audit", "config", "acl", "netns/environment.h", "netns/fd.h", "netns/files.h",
+            "netns/hide.h", "netns/seccomp.h", "netns/supervise.h"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
     "netns": {"control/protocol.h", "config", "acl"},
     "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},

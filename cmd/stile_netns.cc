@@ -1,0 +1,236 @@
+// stile-netns: puts agents into network namespaces from which only the proxy can be reached. Reads
+// flags, then calls one function per subcommand.
+#include <fcntl.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/card.h"
+#include "config/units.h"
+#include "netns/check.h"
+#include "netns/create.h"
+#include "netns/exec.h"
+#include "netns/files.h"
+#include "netns/json_text.h"
+#include "netns/list.h"
+#include "netns/namespaces.h"
+#include "netns/remove.h"
+#include "netns/repair.h"
+#include "netns/report.h"
+#include "netns/supervise.h"
+#include "netns/watch.h"
+
+namespace {
+
+using namespace stile;  // NOLINT(google-build-using-namespace)
+
+constexpr int failed = 1;
+constexpr int wrong_use = 2;
+
+struct Options {
+  std::optional<std::string> config;
+  std::string id;
+  std::optional<std::string> card, metrics;
+  std::vector<std::string> allow, expose, command;
+  std::string ttl;
+  bool kill = false;
+  bool json = false;
+};
+
+int complain(const std::string& message, int status = failed) {
+  std::cerr << "stile-netns: " << message << (message.ends_with('\n') ? "" : "\n");
+  return status;
+}
+
+void warn(const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings) std::cerr << "stile-netns: warning: " << warning << '\n';
+}
+
+Result<netns::CardRequest> card_request(const Options& options) {
+  netns::CardRequest request{options.card, {}, options.allow, {}};
+  if (options.card) {
+    auto text = netns::read_file(AT_FDCWD, *options.card, config::max_card_bytes);
+    if (!text) return text.error();
+    if (!*text) return Error{*options.card + ": there is no such file"};
+    request.text = std::move(**text);
+  }
+  if (!options.ttl.empty()) {
+    const auto ttl = config::parse_duration(options.ttl);
+    if (!ttl) return Error{"--ttl: " + ttl.error().message};
+    request.ttl = std::chrono::duration_cast<std::chrono::seconds>(*ttl);
+    if (request.ttl->count() == 0) return Error{"--ttl: at least one second"};
+  }
+  return request;
+}
+
+int create(netns::Host& host, const Options& options) {
+  auto card = card_request(options);
+  if (!card) return complain(card.error().message);
+  const auto created = netns::create(host, {options.id, std::move(*card)});
+  if (!created) return complain(created.error().message);
+  warn(created->warnings);
+  const auto& agent = created->agent;
+  const auto proxy = netns::proxy_url(host.setup.netns);
+  if (options.json) {
+    std::cout << "{\"agent\":" << netns::json_text(agent.id)
+              << ",\"address\":" << netns::json_text(agent.address.text())
+              << ",\"instance\":" << netns::json_text(agent.instance)
+              << ",\"namespace\":" << netns::json_text(netns::namespace_name(agent.id))
+              << ",\"proxy\":" << netns::json_text(proxy)
+              << ",\"created\":" << (created->was_there ? "false" : "true") << "}\n";
+  } else {
+    std::cout << agent.id << (created->was_there ? " is there" : " created") << ": address "
+              << agent.address.text() << ", namespace " << netns::namespace_name(agent.id)
+              << ", proxy " << proxy << '\n';
+  }
+  return 0;
+}
+
+int remove(netns::Host& host, const Options& options) {
+  const auto removed = netns::remove(host, options.id, options.kill);
+  if (!removed) return complain(removed.error().message);
+  warn(removed->warnings);
+  std::cout << options.id << (removed->was_there ? " deleted\n" : " was not there\n");
+  for (const auto& process : removed->inside) {
+    std::cout << (options.kill ? "killed: " : "still running, without a network: ") << process.pid
+              << ' ' << netns::json_text(process.name) << '\n';
+  }
+  return 0;
+}
+
+int list(netns::Host& host, const Options& options) {
+  const auto agents = netns::list_agents(host);
+  if (!agents) return complain(agents.error().message);
+  std::cout << (options.json ? netns::list_json(*agents) : netns::list_table(*agents));
+  return 0;
+}
+
+int exec(netns::Host& host, const Options& options) {
+  if (options.command.empty()) return complain("exec ID -- COMMAND…", netns::own_failure);
+  const auto status = netns::exec_as(host, {options.id, options.command, options.expose});
+  return status ? *status : complain(status.error().message, netns::own_failure);
+}
+
+Result<void> write_metrics(const netns::CheckReport& report, const std::string& path) {
+  using std::chrono::system_clock;
+  const auto text = netns::report_metrics(report, system_clock::to_time_t(system_clock::now()));
+  if (path == "-") {
+    std::cout << text;
+    return {};
+  }
+  const std::filesystem::path place{path};
+  const auto parent = place.has_parent_path() ? place.parent_path().string() : ".";
+  const netns::UniqueFd directory{::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (!directory.is_open()) return netns::system_error("cannot open " + parent);
+  return netns::write_file(directory.get(), place.filename().string(), text, 0644);
+}
+
+int check(netns::Host& host, const Options& options) {
+  const auto id = options.id.empty() ? std::nullopt : std::optional{options.id};
+  const auto report = netns::check(host, id);
+  if (!report) return complain(report.error().message);
+  if (options.metrics) {
+    const auto written = write_metrics(*report, *options.metrics);
+    if (!written) return complain(written.error().message);
+  }
+  if (options.metrics != "-") {
+    std::cout << (options.json ? netns::report_json(*report) : netns::report_table(*report));
+  }
+  return report->is_good() ? 0 : failed;
+}
+
+int repair(netns::Host& host, const Options&) {
+  const auto done = netns::repair(host);
+  if (!done) return complain(done.error().message);
+  for (const auto& line : *done) std::cout << line << '\n';
+  if (done->empty()) std::cout << "nothing to repair\n";
+  return 0;
+}
+
+int watch(netns::Host& host, const Options&) {
+  const auto say = [](const std::string& line) { std::cout << line << std::endl; };
+  return complain(netns::watch(host, netns::notify_systemd, say).message);
+}
+
+using Action = int (*)(netns::Host&, const Options&);
+
+int run(Action action, const Options& options) {
+  const int own_failure = action == exec ? netns::own_failure : failed;
+  auto setup = netns::read_setup(options.config);
+  if (!setup) return complain(setup.error().message, own_failure);
+  auto host = netns::Host::open(std::move(*setup));
+  if (!host) return complain(host.error().message, own_failure);
+  return action(*host, options);
+}
+
+// Everything behind the first "--" is the command and none of our business.
+std::vector<std::string> split_command(int& argc, char** argv) {
+  std::vector<std::string> command;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view{argv[i]} != "--") continue;
+    command.assign(argv + i + 1, argv + argc);
+    argc = i;
+  }
+  return command;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  options.command = split_command(argc, argv);
+  Action action = nullptr;
+  CLI::App app{"Network namespaces from which only the proxy can be reached.", "stile-netns"};
+  app.add_option("-c,--config", options.config, "config file (default: /etc/stile/stile.toml)");
+  app.set_version_flag("--version", "stile-netns " STILE_VERSION);
+  app.require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, Action what) {
+    auto* command = app.add_subcommand(name, help);
+    command->callback([&action, what] { action = what; });
+    return command;
+  };
+  const auto add_id = [&](CLI::App* command) {
+    return command->add_option("ID", options.id, "the agent")->required();
+  };
+  auto* making = add("create", "make an agent's namespace, or make it whole", create);
+  add_id(making);
+  auto* card = making->add_option("--card", options.card, "its policy: a card");
+  making->add_option("--allow", options.allow, "its policy: patterns of hosts")->excludes(card);
+  making->add_option("--ttl", options.ttl, "how long it may speak: 10m, 1h, 7d");
+  making->add_flag("--json", options.json, "for programs");
+  auto* removing = add("delete", "remove it; processes inside lose their network", remove);
+  add_id(removing);
+  removing->add_flag("--kill", options.kill, "and are killed");
+  add("list", "the agents that there are", list)->add_flag("--json", options.json, "for programs");
+  auto* running =
+      add("exec", "run a command as the agent: exec ID [--expose PATH]… -- COMMAND…", exec);
+  add_id(running);
+  running->add_option("--expose", options.expose, "show this path although it is hidden")
+      ->take_all()
+      ->allow_extra_args(false);
+  auto* checking = add("check", "prove that nothing gets out but to the proxy", check);
+  checking->add_option("ID", options.id, "only this agent");
+  checking->add_flag("--json", options.json, "for programs");
+  checking->add_option("--metrics", options.metrics,
+                       "write this file for node-exporter (-: stdout)");
+  add("repair", "make whole what is missing, remove what was left behind", repair);
+  add("watch", "hold the fence up until stopped", watch);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : wrong_use;
+  }
+  if (!options.command.empty() && action != exec) {
+    return complain("only exec takes a command", wrong_use);
+  }
+  try {
+    return run(action, options);
+  } catch (const std::exception& problem) {
+    return complain(problem.what());
+  }
+}

@@ -1,0 +1,78 @@
+// Agent: who lives in a namespace, and every name and number that follows from that.
+#include "netns/agent.h"
+
+#include <algorithm>
+
+namespace stile::netns {
+namespace {
+
+constexpr std::size_t max_id_length = 64;
+constexpr std::size_t hash_characters = 9;
+constexpr std::uint32_t uids_per_agent = 2048;
+// Containers of systemd and of subuid(5), and directory services with their default ranges, end
+// below this; ids from 2^31 on break programs that take them for negative numbers. In between there
+// is room for 65,536 times 2048.
+constexpr std::uint32_t first_uid = 0x78000000;
+constexpr std::uint8_t shortest_subnet = 16;
+// Locally administered, unicast.
+constexpr std::uint8_t host_mac_start = 0x02;
+constexpr std::uint8_t agent_mac_start = 0x06;
+constexpr std::uint8_t second_mac_byte = 0x73;
+
+// FNV-1a. Ids come from the operator, so nobody gains from a collision; `create` refuses one.
+constexpr std::uint64_t hash_of(std::string_view text) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash ^= static_cast<std::uint8_t>(c);
+    hash *= 0x100000001b3;
+  }
+  return hash ^ (hash >> 32U);
+}
+
+Mac mac_of(std::uint8_t first, const acl::Address& agent) noexcept {
+  const auto value = agent.v4_value();
+  return {first,
+          second_mac_byte,
+          static_cast<std::uint8_t>(value >> 24U),
+          static_cast<std::uint8_t>(value >> 16U),
+          static_cast<std::uint8_t>(value >> 8U),
+          static_cast<std::uint8_t>(value)};
+}
+
+}  // namespace
+
+bool is_agent_id(std::string_view text) noexcept {
+  const auto is_inner = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !text.empty() && text.size() <= max_id_length && text.front() != '-' &&
+         text.back() != '-' && std::all_of(text.begin(), text.end(), is_inner);
+}
+
+std::string namespace_name(std::string_view id) { return "agent-" + std::string{id}; }
+
+std::string device_name(std::string_view id) {
+  constexpr std::string_view digits = "abcdefghijklmnopqrstuvwxyz234567";
+  std::string name{device_prefix};
+  auto rest = hash_of(id);
+  for (std::size_t i = 0; i < hash_characters; ++i, rest >>= 5U) name += digits[rest & 31U];
+  return name;
+}
+
+Mac host_mac(const acl::Address& agent) noexcept { return mac_of(host_mac_start, agent); }
+Mac agent_mac(const acl::Address& agent) noexcept { return mac_of(agent_mac_start, agent); }
+
+bool is_host_mac(const Mac& mac) noexcept {
+  return mac[0] == host_mac_start && mac[1] == second_mac_byte;
+}
+
+Result<UidRange> uid_range(const acl::Prefix& subnet, const acl::Address& agent) {
+  if (subnet.length < shortest_subnet || !subnet.contains(agent)) {
+    return Error{"netns.subnet " + subnet.text() + " is larger than a /16, or has no " +
+                 agent.text()};
+  }
+  const auto offset = agent.v4_value() - subnet.first().v4_value();
+  return UidRange{first_uid + offset * uids_per_agent, uids_per_agent};
+}
+
+}  // namespace stile::netns

@@ -1,0 +1,54 @@
+// Agent: who lives in a namespace, and every name and number that follows from that.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "acl/address.h"
+#include "acl/result.h"
+
+namespace stile::netns {
+
+// All devices of the fence begin with this, and whatever comes from such a device is dropped unless
+// a rule knows it: an agent that is half made, or half forgotten, has no network at all.
+inline constexpr std::string_view device_prefix = "stile-";
+
+// What the device is called inside the namespace.
+inline constexpr const char* inside_device = "eth0";
+
+struct Agent {
+  std::string id;
+  acl::Address address;
+  std::string instance;  // random; a second agent of the same id is another one
+  friend bool operator==(const Agent&, const Agent&) = default;
+};
+
+using Mac = std::array<std::uint8_t, 6>;
+
+// User ids of the host that a namespace may use. Root inside is `first`.
+struct UidRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  friend bool operator==(const UidRange&, const UidRange&) = default;
+};
+
+// ^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$, so that an id is safe in a file name, too.
+[[nodiscard]] bool is_agent_id(std::string_view text) noexcept;
+
+[[nodiscard]] std::string namespace_name(std::string_view id);  // "agent-ID"
+// "stile-" and nine characters of a hash: a device name has room for 15, an id has up to 64.
+[[nodiscard]] std::string device_name(std::string_view id);
+
+// Fixed, so that both ends can know the other as a permanent neighbour before it exists.
+[[nodiscard]] Mac host_mac(const acl::Address& agent) noexcept;
+[[nodiscard]] Mac agent_mac(const acl::Address& agent) noexcept;
+[[nodiscard]] bool is_host_mac(const Mac& mac) noexcept;  // of any agent
+
+// 2048 ids per address, from a part of the number space that nobody else hands out, so that no two
+// agents own each other's files and none is a user of the host. A subnet of more than 65,536
+// addresses would need more of them than there are.
+[[nodiscard]] Result<UidRange> uid_range(const acl::Prefix& subnet, const acl::Address& agent);
+
+}  // namespace stile::netns

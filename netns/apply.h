@@ -1,0 +1,24 @@
+// apply: does one step of a plan.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "acl/result.h"
+#include "netns/host.h"
+#include "netns/plan.h"
+
+namespace stile::netns {
+
+[[nodiscard]] Result<void> apply(Host& host, Record& record, Step step);
+
+// Called before each step; for tests that end the process there.
+using BeforeStep = std::function<void(Step)>;
+
+// All of them, in order, until one fails.
+[[nodiscard]] Result<void> apply_all(Host& host, Record& record, std::span<const Step> steps,
+                                     const BeforeStep& before = {});
+// All of them, whatever fails: to clean up. The first error is returned.
+[[nodiscard]] Result<void> remove_all(Host& host, Record& record, const BeforeStep& before = {});
+
+}  // namespace stile::netns

@@ -1,0 +1,105 @@
+// card_text: the card that binds an agent to its address.
+#include "netns/card_text.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "config/card.h"
+#include "config/json_loader.h"
+#include "config/time_text.h"
+#include "netns/json_text.h"
+
+namespace stile::netns {
+namespace {
+
+using config::Member;
+using config::Node;
+
+const Node* find(const Node& card, std::string_view key) {
+  const auto* table = card.as<Node::Table>();
+  const auto at = std::find_if(table->begin(), table->end(),
+                               [&](const Member& member) { return member.key == key; });
+  return at == table->end() ? nullptr : &at->value;
+}
+
+void remove(Node& card, std::string_view key) {
+  auto& table = std::get<Node::Table>(card.value);
+  std::erase_if(table, [&](const Member& member) { return member.key == key; });
+}
+
+void set(Node& card, std::string_view key, Node value) {
+  remove(card, key);
+  std::get<Node::Table>(card.value).push_back({std::string{key}, {}, std::move(value)});
+}
+
+Node list_of(const std::vector<std::string>& texts) {
+  Node::Array items;
+  for (const auto& text : texts) items.push_back({text, {}});
+  return {items, {}};
+}
+
+config::Diagnostics problem(const CardRequest& request, std::string_view key, std::string what) {
+  config::Diagnostics problems;
+  problems.error({request.file.value_or("create"), 0, 0}, std::string{key}, std::move(what));
+  return problems;
+}
+
+}  // namespace
+
+config::Checked<Node> read_template(const CardRequest& request, const std::string& id) {
+  Node card{Node::Table{}, {}};
+  if (request.file) {
+    auto parsed = config::parse_json(request.text, *request.file);
+    if (!parsed) return parsed.error();
+    if (parsed->as<Node::Table>() == nullptr) {
+      return problem(request, "", "a card is one JSON object");
+    }
+    card = std::move(*parsed);
+  }
+  for (const std::string_view key : {"agent_id", "id"}) {
+    const auto* value = find(card, key);
+    const auto* text = value == nullptr ? nullptr : value->as<std::string>();
+    if (value != nullptr && (text == nullptr || *text != id)) {
+      return problem(request, key, "this is not the card of agent " + id);
+    }
+  }
+  if (find(card, "id") == nullptr) set(card, "agent_id", {id, {}});
+  return card;
+}
+
+Result<std::optional<acl::Address>> address_in(const Node& card) {
+  const auto* source = find(card, "source");
+  if (source == nullptr) return std::optional<acl::Address>{};
+  const auto* items = source->as<Node::Array>();
+  if (items != nullptr && items->empty()) return std::optional<acl::Address>{};
+  const auto* text =
+      items != nullptr && items->size() == 1 ? items->front().as<std::string>() : nullptr;
+  const auto address = text == nullptr ? std::nullopt : acl::Address::parse(*text);
+  if (!address) return Error{"source: an agent in a namespace has exactly one address"};
+  return address;
+}
+
+config::Checked<std::string> bound_card(Node card, const CardRequest& request, const Agent& agent,
+                                        acl::UnixMicros now) {
+  constexpr acl::UnixMicros second = 1'000'000;
+  const auto created = config::time_text(now - now % second);
+  if (!request.allow.empty()) {
+    remove(card, "allow");
+    set(card, "allowed_hosts", list_of(request.allow));
+  }
+  if (request.ttl) {
+    set(card, "ttl_seconds", {std::int64_t{request.ttl->count()}, {}});
+    set(card, "created", {created, {}});
+  } else if (find(card, "created") == nullptr) {
+    set(card, "created", {created, {}});
+  }
+  set(card, "source", list_of({agent.address.text()}));
+  set(card, "instance", {agent.instance, {}});
+  auto text = json_text(card);
+  const auto checked = config::parse_card(text, {request.file.value_or("create"), now, {}});
+  if (!checked) return checked.error();
+  return text;
+}
+
+}  // namespace stile::netns

@@ -1,0 +1,251 @@
+// check: proves that the fence stands, by looking at it and by trying to get through.
+#include "netns/check.h"
+
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+
+#include "netns/fence.h"
+#include "netns/files.h"
+#include "netns/inet.h"
+#include "netns/inspect.h"
+#include "netns/link.h"
+#include "netns/namespaces.h"
+#include "netns/observer.h"
+#include "netns/pool.h"
+#include "netns/probe.h"
+#include "netns/sysctl.h"
+
+namespace stile::netns {
+namespace {
+
+// A packet needs microseconds from end to end, a loaded host much more. So each probe may take
+// long, but not all of them: where the fence is gone, most of them wait for what never comes.
+constexpr int look_ms = 10;
+constexpr int fewest_looks = 10;
+constexpr int most_looks = 100;
+constexpr int looks_of_all = 200;
+
+CheckRow row(const std::string& agent, const std::string& name, bool is_good,
+             const std::string& wrong) {
+  return {agent, name, "whole", is_good ? "whole" : wrong, is_good};
+}
+
+Result<void> check_shared(Host& host, CheckReport& report) {
+  const auto fence = inspect_fence(host);
+  if (!fence) return fence.error();
+  report.rows.push_back(row("-", "table", fence->has_table, "missing or changed"));
+  report.rows.push_back(row("-", "gateway", fence->has_gateway, "not on lo"));
+  report.rows.push_back(row("-", "unreachable-route", fence->has_unreachable, "missing"));
+  return {};
+}
+
+Result<void> check_parts(Host& host, const Record& record, CheckReport& report) {
+  const auto& id = record.agent.id;
+  const auto state = inspect(host, record);
+  if (!state) return state.error();
+  auto open = first_open_sysctl(device_name(id));
+  const auto& sysctls = open ? *open : open.error().message;
+  report.rows.push_back(row(id, "record", record.is_complete, "unfinished"));
+  report.rows.push_back(row(id, "namespace", state->has_namespace, "missing, or not its own"));
+  report.rows.push_back(row(id, "devices", state->has_devices, "missing or changed"));
+  report.rows.push_back(row(id, "sysctls", state->is_device_shut, sysctls));
+  report.rows.push_back(row(id, "route-and-neighbour", state->is_raised, "missing or changed"));
+  report.rows.push_back(row(id, "inside", state->is_settled_inside, "missing or changed"));
+  report.rows.push_back(row(id, "elements", state->is_admitted, "missing"));
+  report.rows.push_back(row(id, "card", state->has_card, "missing or changed"));
+  return {};
+}
+
+// A socket inside the namespace that sends whole frames, as root there could.
+class Sender {
+ public:
+  static Result<Sender> open(const Agent& agent) {
+    const auto namespace_fd = open_namespace(agent.id);
+    if (!namespace_fd) return namespace_fd.error();
+    if (!*namespace_fd) return Error{"no namespace"};
+    const auto visit = NamespaceVisit::enter(**namespace_fd);
+    if (!visit) return visit.error();
+    auto netlink = Netlink::open();
+    if (!netlink) return netlink.error();
+    const auto link = find_link(*netlink, inside_device);
+    if (!link) return link.error();
+    if (!*link) return Error{"no device inside"};
+    UniqueFd fd{::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)};
+    if (!fd.is_open()) return system_error("no packet socket");
+    return Sender{std::move(fd), (*link)->index};
+  }
+  // Why it could not; empty: sent.
+  [[nodiscard]] std::string send(const std::string& frame) const {
+    sockaddr_ll to{};
+    to.sll_family = AF_PACKET;
+    to.sll_ifindex = index_;
+    to.sll_halen = ETH_ALEN;
+    const auto sent = ::sendto(fd_.get(), frame.data(), frame.size(), 0,
+                               reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    return sent < 0 ? system_error("sendto").message : "";
+  }
+
+ private:
+  Sender(UniqueFd fd, int index) : fd_{std::move(fd)}, index_{index} {}
+  UniqueFd fd_;
+  int index_;
+};
+
+std::string device_text(int index) {
+  std::array<char, IF_NAMESIZE> name{};
+  return ::if_indextoname(static_cast<unsigned>(index), name.data()) == nullptr
+             ? std::to_string(index)
+             : name.data();
+}
+
+void note(const std::vector<Sighting>& sightings, int own_device, std::vector<Facts>& facts) {
+  for (const auto& seen : sightings) {
+    if (seen.probe >= facts.size()) continue;
+    auto& fact = facts[seen.probe];
+    switch (seen.place) {
+      case Sighting::Place::reached:
+        fact.has_reached = true;
+        break;
+      case Sighting::Place::arrived:
+        // Loopback shows again what was delivered to the host, other devices of ours cannot.
+        if (seen.device == own_device) fact.has_arrived = true;
+        break;
+      case Sighting::Place::left:
+        if (seen.device == own_device) fact.was_answered = true;
+        if (seen.device != own_device) fact.left_through = device_text(seen.device);
+        break;
+    }
+  }
+}
+
+struct Run {
+  Observer observer;
+  std::uint64_t number;
+  int looks_left = looks_of_all;
+};
+
+Result<Run> start_run() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number) return system_error("getrandom");
+  auto observer = Observer::open(number);
+  if (!observer) return observer.error();
+  return Run{std::move(*observer), number};
+}
+
+// Somebody else's address, or one that nobody has.
+acl::Address other_than(const Host& host, const Agent& agent, const std::vector<Record>& records) {
+  for (const auto& record : records) {
+    if (record.agent.id != agent.id) return record.agent.address;
+  }
+  return next_address(host.setup.netns, agent.address, [](const auto&) { return false; })
+      .value_or(agent.address);
+}
+
+bool has_outcome(Expected expected, const Facts& facts) {
+  if (!facts.left_through.empty() || facts.was_answered) return true;
+  if (facts.has_reached && expected != Expected::passes) return true;
+  switch (expected) {
+    case Expected::passes:
+      return facts.is_passed && facts.has_reached;
+    case Expected::refused:
+      return facts.is_refused;
+    case Expected::ignored:
+      return facts.has_arrived;
+  }
+  return true;
+}
+
+void try_probe(Host& host, const Agent& agent, int own_device, const Sender& sender, Run& run,
+               const Probe& probe, std::size_t number, std::vector<Facts>& facts) {
+  const auto counts = [&] {
+    const auto elements = read_elements(host.netfilter, agent);
+    return elements ? std::pair{elements->passed.value_or(Count{}).packets,
+                                elements->refused.value_or(Count{}).packets}
+                    : std::pair<std::uint64_t, std::uint64_t>{};
+  };
+  const auto before = counts();
+  facts[number].not_sent = sender.send(probe.frame);
+  if (!facts[number].not_sent.empty()) return;
+  const int looks = std::clamp(run.looks_left, fewest_looks, most_looks);
+  for (int look = 0; look < looks && !has_outcome(probe.expected, facts[number]); ++look) {
+    --run.looks_left;
+    note(run.observer.look(look_ms), own_device, facts);
+    const auto after = counts();
+    facts[number].is_passed = after.first > before.first;
+    facts[number].is_refused = after.second > before.second;
+  }
+}
+
+Result<void> check_probes(Host& host, const Agent& agent, const std::vector<Record>& records,
+                          CheckReport& report) {
+  auto run = start_run();
+  if (!run) return run.error();
+  const auto link = find_link(host.route, device_name(agent.id));
+  if (!link) return link.error();
+  const int own_device = *link ? (*link)->index : 0;
+  const auto address = first_host_address(host.route);
+  if (!address) return address.error();
+  const auto probes = make_probes(
+      host.setup.netns,
+      {agent, other_than(host, agent, records), *address, run->observer.open_port()}, run->number);
+  std::vector<Facts> facts(probes.size());
+  const auto sender = Sender::open(agent);
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    if (sender) {
+      try_probe(host, agent, own_device, *sender, *run, probes[i], i, facts);
+    } else {
+      facts[i].not_sent = sender.error().message;
+    }
+  }
+  // Whatever took longer than its turn still counts.
+  note(run->observer.look(look_ms), own_device, facts);
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    const auto verdict = judge(probes[i].expected, facts[i]);
+    report.rows.push_back({agent.id, probes[i].name, std::string{text(probes[i].expected)},
+                           verdict.got, verdict.is_good});
+  }
+  return {};
+}
+
+Result<void> check_agent(Host& host, const Record& record, const std::vector<Record>& records,
+                         CheckReport& report) {
+  if (auto done = check_parts(host, record, report); !done) return done;
+  if (auto done = check_probes(host, record.agent, records, report); !done) return done;
+  const auto elements = read_elements(host.netfilter, record.agent);
+  if (!elements) return elements.error();
+  report.counts.push_back(
+      {record.agent.id, elements->passed.value_or(Count{}), elements->refused.value_or(Count{})});
+  return {};
+}
+
+}  // namespace
+
+bool CheckReport::is_good() const {
+  return std::all_of(rows.begin(), rows.end(), [](const CheckRow& one) { return one.is_good; });
+}
+
+Result<CheckReport> check(Host& host, const std::optional<std::string>& id) {
+  CheckReport report;
+  if (const auto done = check_shared(host, report); !done) return done.error();
+  const auto records = host.records.all();
+  if (!records) return records.error();
+  bool is_found = !id;
+  for (const auto& record : *records) {
+    if (id && record.agent.id != *id) continue;
+    is_found = true;
+    if (const auto done = check_agent(host, record, *records, report); !done) {
+      return Error{record.agent.id + ": " + done.error().message};
+    }
+  }
+  if (!is_found) return Error{"there is no agent " + *id};
+  return report;
+}
+
+}  // namespace stile::netns

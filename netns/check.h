@@ -1,0 +1,35 @@
+// check: proves that the fence stands, by looking at it and by trying to get through.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "acl/result.h"
+#include "netns/host.h"
+#include "netns/table_state.h"
+
+namespace stile::netns {
+
+struct CheckRow {
+  std::string agent;  // "-": what all share
+  std::string probe;
+  std::string expected, got;
+  bool is_good = false;
+};
+
+struct AgentCounts {
+  std::string agent;
+  Count passed, refused;
+};
+
+struct CheckReport {
+  std::vector<CheckRow> rows;
+  std::vector<AgentCounts> counts;
+  [[nodiscard]] bool is_good() const;
+};
+
+// Of one agent, or of all. An error means that nothing could be checked.
+[[nodiscard]] Result<CheckReport> check(Host& host, const std::optional<std::string>& id);
+
+}  // namespace stile::netns

@@ -1,0 +1,12 @@
+// columns: rows of words as a table for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stile::netns {
+
+// Each column as wide as its widest word, two blanks between them, none at the end of a line.
+[[nodiscard]] std::string columns(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace stile::netns

@@ -1,0 +1,178 @@
+// create: makes an agent's namespace, all of it or nothing.
+#include "netns/create.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "netns/binding.h"
+#include "netns/control.h"
+#include "netns/fence.h"
+#include "netns/files.h"
+#include "netns/inspect.h"
+#include "netns/namespaces.h"
+#include "netns/pool.h"
+#include "netns/reach.h"
+#include "netns/rotation.h"
+
+namespace stile::netns {
+namespace {
+
+acl::UnixMicros now() {
+  using namespace std::chrono;
+  return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+Result<std::string> random_instance() {
+  std::array<unsigned char, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    return system_error("cannot get random bytes");
+  }
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const auto byte : bytes) {
+    text += digits[byte >> 4U];
+    text += digits[byte & 15U];
+  }
+  return text_result(std::move(text));
+}
+
+// The address that was asked for, or the next in rotation.
+Result<acl::Address> choose_address(const Host& host, const std::string& id, const Binding& binding,
+                                    const std::vector<KnownAgent>& known) {
+  const auto owners = host.records.owners();
+  if (!owners) return owners.error();
+  for (const auto& owner : *owners) {
+    if (device_name(owner.id) == device_name(id)) {
+      return Error{"the device names of agents " + owner.id + " and " + id +
+                   " are the same; rename one"};
+    }
+    if (owner.address == binding.address) {
+      return Error{binding.address->text() + " is taken by agent " + owner.id};
+    }
+  }
+  const auto is_taken = [&](const acl::Address& address) {
+    return std::any_of(owners->begin(), owners->end(),
+                       [&](const auto& owner) { return owner.address == address; }) ||
+           std::any_of(known.begin(), known.end(), [&](const KnownAgent& agent) {
+             return agent.id != id &&
+                    std::any_of(agent.source.begin(), agent.source.end(),
+                                [&](const auto& prefix) { return prefix.contains(address); });
+           });
+  };
+  if (binding.address) return *binding.address;
+  const auto last = last_given(host.setup.state_dir);
+  if (!last) return last.error();
+  const auto address = next_address(host.setup.netns, *last, is_taken);
+  if (!address) return Error{"all addresses of " + host.setup.netns.subnet.text() + " are taken"};
+  if (const auto kept = set_last_given(host.setup.state_dir, *address); !kept) return kept.error();
+  return *address;
+}
+
+// What is there under that name without a record is not ours to use.
+Result<void> require_free_name(const std::string& id) {
+  const auto fd = open_namespace(id);
+  if (!fd) return fd.error();
+  if (*fd) return Error{namespace_path(id) + " exists, and stile-netns did not make it"};
+  return {};
+}
+
+Result<Record> new_record(const Host& host, const CreateRequest& request, const Binding& binding,
+                          const std::vector<KnownAgent>& known) {
+  const auto address = choose_address(host, request.id, binding, known);
+  if (!address) return address.error();
+  auto instance = random_instance();
+  if (!instance) return instance.error();
+  Record record{{request.id, *address, std::move(*instance)}, false, binding.bound_by, {}};
+  if (binding.bound_by.empty()) {
+    auto card = bound_card(binding.card, request.card, record.agent, now());
+    if (!card) return Error{card.error().text()};
+    record.card = std::move(*card);
+  }
+  return record;
+}
+
+Result<void> make_anew(Host& host, Record& record, const BeforeStep& before) {
+  if (auto free = require_free_name(record.agent.id); !free) return free;
+  auto made = apply_all(host, record, plan_create(), before);
+  if (made) return made;
+  if (const auto removed = remove_all(host, record); !removed) {
+    return Error{made.error().message + "; and it could not be taken back: " +
+                 removed.error().message + "; run `stile-netns repair`"};
+  }
+  return made;
+}
+
+// An agent that is there: what is missing is made, and its card replaced if another one was given.
+Result<void> make_whole(Host& host, Record& record, const CreateRequest& request,
+                        const Binding& binding, const BeforeStep& before) {
+  if (binding.address && *binding.address != record.agent.address) {
+    return Error{"agent " + request.id + " has the address " + record.agent.address.text() +
+                 "; delete it first"};
+  }
+  auto state = inspect(host, record);
+  if (!state) return state.error();
+  const bool changes_card = binding.bound_by != record.bound_by ||
+                            (binding.bound_by.empty() && !request.card.says_nothing());
+  if (changes_card) {
+    state->has_card = false;
+    state->record = AgentState::Record::incomplete;  // to have it written again
+    record.bound_by = binding.bound_by;
+    record.card.clear();
+    if (binding.bound_by.empty()) {
+      auto card = bound_card(binding.card, request.card, record.agent, now());
+      if (!card) return Error{card.error().text()};
+      record.card = std::move(*card);
+    }
+  }
+  return apply_all(host, record, plan_repair(*state), before);
+}
+
+Result<Created> create_locked(Host& host, const CreateRequest& request, const BeforeStep& before) {
+  const auto lock = Lock::take();
+  if (!lock) return lock.error();
+  const auto known = known_agents(host.setup);
+  const auto binding = bind_agent(host.setup.netns, known, request.id, request.card);
+  if (!binding) return binding.error();
+  if (const auto fence = raise_fence(host); !fence) return fence.error();
+  auto found = host.records.find(request.id);
+  if (!found) return found.error();
+  if (*found && (*found)->is_complete) {
+    auto& record = **found;
+    const auto done = make_whole(host, record, request, *binding, before);
+    if (!done) return done.error();
+    return Created{record.agent, true, {}};
+  }
+  if (*found) {  // left by one that was killed
+    if (const auto removed = remove_all(host, **found); !removed) return removed.error();
+  }
+  auto record = new_record(host, request, *binding, known);
+  if (!record) return record.error();
+  if (const auto done = make_anew(host, *record, before); !done) return done.error();
+  return Created{record->agent, false, {}};
+}
+
+}  // namespace
+
+Result<Created> create(Host& host, const CreateRequest& request, const BeforeStep& before) {
+  if (!is_agent_id(request.id)) {
+    return Error{"not an id: 1 to 64 of a-z, 0-9 and -, not beginning or ending with -"};
+  }
+  auto created = create_locked(host, request, before);
+  if (!created) return created;
+  const auto& directories = host.setup.card_directories;
+  if (std::find(directories.begin(), directories.end(), card_directory) == directories.end()) {
+    created->warnings.push_back(
+        std::string{card_directory} +
+        " is not among agents.directories: the daemon will not see the card");
+  }
+  // Not under the lock: a slow daemon holds up nobody else.
+  for (auto& warning : {notify_daemon(host.setup.control), reach_warning(host, created->agent)}) {
+    if (!warning.empty()) created->warnings.push_back(warning);
+  }
+  return created;
+}
+
+}  // namespace stile::netns

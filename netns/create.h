@@ -1,0 +1,28 @@
+// create: makes an agent's namespace, all of it or nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "acl/result.h"
+#include "netns/apply.h"
+#include "netns/card_text.h"
+#include "netns/host.h"
+
+namespace stile::netns {
+
+struct CreateRequest {
+  std::string id;
+  CardRequest card;
+};
+
+struct Created {
+  Agent agent;
+  bool was_there = false;  // it was repaired if need be, and its card replaced if one was given
+  std::vector<std::string> warnings;
+};
+
+[[nodiscard]] Result<Created> create(Host& host, const CreateRequest& request,
+                                     const BeforeStep& before = {});
+
+}  // namespace stile::netns

@@ -1,0 +1,24 @@
+// exec: runs a command as an agent.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "acl/result.h"
+#include "netns/host.h"
+
+namespace stile::netns {
+
+struct ExecRequest {
+  std::string id;
+  std::vector<std::string> command;
+  std::vector<std::string> expose;  // paths that are seen although they are hidden by default
+};
+
+// Root inside: all capabilities in the agent's user namespace and none outside of it, in PID,
+// mount, IPC and UTS namespaces of its own. Refuses if the fence is not whole. Ends with the
+// command, and everything that the command left running ends with it. Returns the exit status; an
+// error is our own failure, with nothing run.
+[[nodiscard]] Result<int> exec_as(Host& host, const ExecRequest& request);
+
+}  // namespace stile::netns

@@ -1,0 +1,76 @@
+// fence: what all agents share on the host's side.
+#include "netns/fence.h"
+
+#include "netns/inet.h"
+#include "netns/link.h"
+#include "netns/namespaces.h"
+#include "netns/nft.h"
+#include "netns/ruleset.h"
+#include "netns/table_state.h"
+
+namespace stile::netns {
+
+namespace {
+
+// What table_shape() gives where our text, and nothing else, was loaded: it is, for a moment, in an
+// empty network namespace. So neither the version of nftables nor that of the kernel matters.
+Result<std::string> expected_shape(const config::NetnsSettings& settings) {
+  const auto visit = NamespaceVisit::enter_new();
+  if (!visit) return visit.error();
+  if (const auto done = run_nft(empty_table(settings)); !done) return done.error();
+  auto netfilter = Netlink::open(NETLINK_NETFILTER);
+  if (!netfilter) return netfilter.error();
+  return table_shape(*netfilter);
+}
+
+Result<bool> is_table_whole(Host& host) {
+  const auto shape = table_shape(host.netfilter);
+  if (!shape) return shape.error();
+  const auto expected = expected_shape(host.setup.netns);
+  if (!expected) return expected.error();
+  return *shape == *expected;
+}
+
+}  // namespace
+
+Result<FenceState> inspect_fence(Host& host) {
+  const auto& settings = host.setup.netns;
+  const auto gateway = has_address(host.route, loopback_index, settings.gateway);
+  if (!gateway) return gateway.error();
+  const auto unreachable = has_unreachable(host.route, settings.subnet);
+  if (!unreachable) return unreachable.error();
+  const auto table = is_table_whole(host);
+  if (!table) return table.error();
+  return FenceState{*gateway, *unreachable, *table};
+}
+
+Result<std::vector<std::string>> raise_fence(Host& host) {
+  const auto& settings = host.setup.netns;
+  std::vector<std::string> done;
+  const auto has_table = is_table_whole(host);
+  if (!has_table) return has_table.error();
+  if (!*has_table) {
+    const auto records = host.records.all();
+    if (!records) return records.error();
+    std::vector<Agent> agents;
+    for (const auto& record : *records) {
+      if (record.is_complete) agents.push_back(record.agent);
+    }
+    if (auto loaded = run_nft(whole_table(settings, agents)); !loaded) return loaded.error();
+    done.push_back("loaded the table inet stile");
+  }
+  // Tried rather than looked up: with a thousand agents there are a thousand routes to look at.
+  const auto has_new_route = add_unreachable(host.route, settings.subnet);
+  if (!has_new_route) return has_new_route.error();
+  if (*has_new_route) done.push_back("added the unreachable route for " + settings.subnet.text());
+  const auto has_new_gateway = add_address(host.route, loopback_index, settings.gateway);
+  if (!has_new_gateway) return has_new_gateway.error();
+  if (*has_new_gateway) {
+    // A fresh network namespace has its loopback down.
+    if (auto raised = raise_link(host.route, loopback_index, false); !raised) return raised.error();
+    done.push_back("added the gateway " + settings.gateway.text() + " to lo");
+  }
+  return done;
+}
+
+}  // namespace stile::netns

@@ -1,0 +1,56 @@
+// Host: everything that an operation of stile-netns holds open.
+#include "netns/host.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "netns/files.h"
+
+namespace stile::netns {
+namespace {
+
+constexpr const char* daemon_group = "stile";
+
+// Root's, if there is no such group: then the daemon runs as root as well.
+gid_t group_of_daemon() {
+  std::array<char, 4096> buffer{};
+  group entry{};
+  group* found = nullptr;
+  ::getgrnam_r(daemon_group, &entry, buffer.data(), buffer.size(), &found);
+  return found == nullptr ? 0 : found->gr_gid;
+}
+
+}  // namespace
+
+Result<Host> Host::open(Setup setup) {
+  if (::geteuid() != 0) return Error{"stile-netns needs to be root"};
+  if (auto directory = open_directory(run_directory, 0755); !directory) return directory.error();
+  const auto group = group_of_daemon();
+  auto cards = open_directory(card_directory, 0750, group);
+  if (!cards) return cards.error();
+  auto records = Records::open();
+  if (!records) return records.error();
+  auto route = Netlink::open(NETLINK_ROUTE);
+  if (!route) return route.error();
+  auto netfilter = Netlink::open(NETLINK_NETFILTER);
+  if (!netfilter) return netfilter.error();
+  return Host{std::move(setup),    std::move(*route), std::move(*netfilter),
+              std::move(*records), std::move(*cards), group};
+}
+
+Result<Lock> Lock::take() {
+  const std::string path = std::string{run_directory} + "/netns.lock";
+  UniqueFd fd{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
+  if (!fd.is_open()) return system_error("cannot open " + path);
+  while (::flock(fd.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return system_error("cannot lock " + path);
+  }
+  return Lock{std::move(fd)};
+}
+
+}  // namespace stile::netns

@@ -1,0 +1,88 @@
+// list: the agents that there are, as a table or JSON.
+#include "netns/list.h"
+
+#include <set>
+
+#include "config/card.h"
+#include "config/time_text.h"
+#include "netns/columns.h"
+#include "netns/json_text.h"
+#include "netns/link.h"
+
+namespace stile::netns {
+namespace {
+
+std::optional<acl::UnixMicros> expiry_of(const Record& record) {
+  const auto card = config::parse_card(record.card, {"card", 0, {}});
+  return card ? card->expires : std::nullopt;
+}
+
+std::string state_of(const Record& record, bool has_device, const AgentElements& elements) {
+  if (!record.is_complete) return "unfinished";
+  if (!has_device) return "no device";
+  if (!elements.passed || !elements.refused) return "not admitted";
+  return "ok";
+}
+
+}  // namespace
+
+Result<std::vector<Listed>> list_agents(Host& host) {
+  const auto records = host.records.all();
+  if (!records) return records.error();
+  const auto links = fence_links(host.route);
+  if (!links) return links.error();
+  const auto elements = read_all_elements(host.netfilter);
+  if (!elements) return elements.error();
+  std::set<std::string> devices;
+  for (const auto& link : *links) devices.insert(link.name);
+  std::vector<Listed> agents;
+  for (const auto& record : *records) {
+    Listed one;
+    one.agent = record.agent;
+    one.device = device_name(record.agent.id);
+    if (const auto uids = uid_range(host.setup.netns.subnet, record.agent.address)) {
+      one.root_uid = uids->first;
+    }
+    const auto found = elements->of(record.agent);
+    one.state = state_of(record, devices.count(one.device) != 0, found);
+    one.expires = expiry_of(record);
+    one.passed = found.passed.value_or(Count{});
+    one.refused = found.refused.value_or(Count{});
+    agents.push_back(std::move(one));
+  }
+  return agents;
+}
+
+std::string list_table(const std::vector<Listed>& agents) {
+  std::vector<std::vector<std::string>> rows{
+      {"AGENT", "ADDRESS", "DEVICE", "UID", "PASSED", "REFUSED", "EXPIRES", "STATE"}};
+  for (const auto& one : agents) {
+    rows.push_back({one.agent.id, one.agent.address.text(), one.device,
+                    std::to_string(one.root_uid), std::to_string(one.passed.packets),
+                    std::to_string(one.refused.packets),
+                    one.expires ? config::time_text(*one.expires) : "-", one.state});
+  }
+  return columns(rows);
+}
+
+std::string list_json(const std::vector<Listed>& agents) {
+  std::string text = "[";
+  const char* separator = "";
+  for (const auto& one : agents) {
+    text += separator;
+    text += "{\"agent\":" + json_text(one.agent.id) +
+            ",\"address\":" + json_text(one.agent.address.text()) +
+            ",\"instance\":" + json_text(one.agent.instance) +
+            ",\"device\":" + json_text(one.device) + ",\"uid\":" + std::to_string(one.root_uid) +
+            ",\"passed_packets\":" + std::to_string(one.passed.packets) +
+            ",\"passed_bytes\":" + std::to_string(one.passed.bytes) +
+            ",\"refused_packets\":" + std::to_string(one.refused.packets) +
+            ",\"refused_bytes\":" + std::to_string(one.refused.bytes);
+    if (one.expires) text += ",\"expires\":" + json_text(config::time_text(*one.expires));
+    text += ",\"state\":" + json_text(one.state) + "}";
+    separator = ",\n ";
+  }
+  return text + "]\n";
+}
+
+}  // namespace stile::netns

@@ -1,0 +1,87 @@
+// Netlink: requests to the kernel, each with its answer. What libmnl is used for.
+#pragma once
+
+#include <libmnl/libmnl.h>
+#include <linux/netlink.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "acl/address.h"
+#include "acl/result.h"
+
+namespace stile::netns {
+
+// One request under construction. Everything put into it is bounded by its caller (names of
+// devices, addresses), far below the size of the buffer.
+class Message {
+ public:
+  Message(std::uint16_t type, std::uint16_t flags);
+  Message(const Message&) = delete;  // header_ points into buffer_
+  Message& operator=(const Message&) = delete;
+  ~Message() = default;
+
+  template <class Header>
+  Header& extra() {
+    return *static_cast<Header*>(mnl_nlmsg_put_extra_header(header_, sizeof(Header)));
+  }
+  void put(std::uint16_t type, std::string_view text);  // with a NUL behind it
+  void put(std::uint16_t type, const void* data, std::size_t size);
+  void put_u32(std::uint16_t type, std::uint32_t value);
+  void put_address(std::uint16_t type, const acl::Address& v4);
+  [[nodiscard]] nlattr* begin(std::uint16_t type) { return mnl_attr_nest_start(header_, type); }
+  void end(nlattr* nest) { mnl_attr_nest_end(header_, nest); }
+  [[nodiscard]] nlmsghdr* header() noexcept { return header_; }
+
+ private:
+  alignas(nlmsghdr) std::array<char, 4096> buffer_{};
+  nlmsghdr* header_;
+};
+
+// What the kernel said: 0 or an errno, with its own words if it had any.
+struct Answer {
+  int code = 0;
+  std::string words;
+  [[nodiscard]] bool is_ok() const noexcept { return code == 0; }
+  [[nodiscard]] Error error(const std::string& what) const;
+};
+
+class Netlink {
+ public:
+  // Speaks for the network namespace that the calling thread is in now, wherever it goes later.
+  static Result<Netlink> open(int protocol = NETLINK_ROUTE);
+
+  // A change; the kernel acknowledges it.
+  [[nodiscard]] Answer change(Message& message);
+  // A question; `each` gets every message of the answer. Without NLM_F_DUMP there is one at most.
+  // EINTR: something changed during the dump, and the answer may be of two minds. Ask again.
+  using Each = std::function<void(const nlmsghdr&)>;
+  [[nodiscard]] Answer ask(Message& message, const Each& each);
+
+  // For those who listen to events.
+  [[nodiscard]] Result<void> join(unsigned group);
+  [[nodiscard]] int fd() const noexcept { return mnl_socket_get_fd(socket_.get()); }
+
+ private:
+  struct Close {
+    void operator()(mnl_socket* socket) const { mnl_socket_close(socket); }
+  };
+  explicit Netlink(mnl_socket* socket) : socket_{socket} {}
+
+  std::unique_ptr<mnl_socket, Close> socket_;
+  std::uint32_t sequence_ = 0;
+};
+
+// Calls `each` for every attribute of a message or of a nest, with its type.
+using EachAttribute = std::function<void(std::uint16_t, const nlattr&)>;
+void for_attributes(const nlmsghdr& message, std::size_t header_size, const EachAttribute& each);
+void for_nested(const nlattr& nest, const EachAttribute& each);
+
+[[nodiscard]] std::string_view text_of(const nlattr& attribute);  // without the NUL
+[[nodiscard]] acl::Address address_of(const nlattr& attribute);   // 0.0.0.0 if it is none
+
+}  // namespace stile::netns

@@ -1,0 +1,112 @@
+// reach: can an agent get as far as the proxy's port?
+#include "netns/reach.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <regex>
+
+#include "netns/files.h"
+#include "netns/namespaces.h"
+#include "netns/nft.h"
+#include "netns/ruleset.h"
+
+namespace stile::netns {
+namespace {
+
+// Both ends are on this host. More than once, since a device that was just raised drops what it
+// gets until the kernel has noticed its carrier.
+constexpr std::array patience_ms{10, 20, 40, 80, 160, 320, 640};
+
+sockaddr_in socket_address(const acl::Address& address, std::uint16_t port) {
+  sockaddr_in result{};
+  result.sin_family = AF_INET;
+  result.sin_port = htons(port);
+  result.sin_addr.s_addr = htonl(address.v4_value());
+  return result;
+}
+
+Reach try_once(const sockaddr_in& address, int patience) {
+  const UniqueFd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  const linger reset_on_close{1, 0};
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &reset_on_close, sizeof reset_on_close);
+  int error = 0;
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    error = errno;
+  }
+  if (error == EINPROGRESS) {
+    pollfd wait{fd.get(), POLLOUT, 0};
+    if (::poll(&wait, 1, patience) <= 0) return Reach::silent;
+    socklen_t size = sizeof error;
+    ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+  }
+  if (error == 0) return Reach::answered;
+  return error == ECONNREFUSED ? Reach::refused : Reach::silent;
+}
+
+}  // namespace
+
+Result<Reach> reach_proxy(const Host& host, const Agent& agent) {
+  const auto& settings = host.setup.netns;
+  const auto namespace_fd = open_namespace(agent.id);
+  if (!namespace_fd) return namespace_fd.error();
+  if (!*namespace_fd) return Error{"there is no namespace " + namespace_path(agent.id)};
+  const auto visit = NamespaceVisit::enter(**namespace_fd);
+  if (!visit) return visit.error();
+  for (const auto patience : patience_ms) {
+    const auto reach = try_once(socket_address(settings.gateway, settings.port), patience);
+    if (reach != Reach::silent) return reach;
+  }
+  return Reach::silent;
+}
+
+std::vector<std::string> dropping_chains(std::string_view listing) {
+  static const std::regex table_line{R"(table (\S+) (\S+) \{)"};
+  static const std::regex chain_line{R"(\s*chain (\S+) \{)"};
+  static const std::regex base_line{
+      R"(\s*type filter hook (prerouting|input|output|postrouting) .*policy drop;.*)"};
+  std::vector<std::string> found;
+  std::string table;
+  std::string chain;
+  bool is_relevant = false;
+  while (!listing.empty()) {
+    const auto end = listing.find('\n');
+    const std::string line{listing.substr(0, end)};
+    listing = end == std::string_view::npos ? std::string_view{} : listing.substr(end + 1);
+    std::smatch parts;
+    if (std::regex_match(line, parts, table_line)) {
+      table = parts.str(1) + " " + parts.str(2);
+      is_relevant = (parts.str(1) == "inet" || parts.str(1) == "ip") && parts.str(2) != table_name;
+    } else if (std::regex_match(line, parts, chain_line)) {
+      chain = parts.str(1);
+    } else if (is_relevant && std::regex_match(line, base_line)) {
+      found.push_back(table + " " + chain);
+    }
+  }
+  return found;
+}
+
+std::string reach_warning(const Host& host, const Agent& agent) {
+  const auto& settings = host.setup.netns;
+  const auto reach = reach_proxy(host, agent);
+  if (!reach) return reach.error().message;
+  if (*reach != Reach::silent) return {};
+  std::string suspects;
+  if (const auto listing = list_nft("list chains")) {
+    for (const auto& chain : dropping_chains(*listing)) {
+      suspects += suspects.empty() ? " (" : ", ";
+      suspects += chain;
+    }
+  }
+  if (!suspects.empty()) suspects += ")";
+  return "agents get no answer from " + settings.gateway.text() + ":" +
+         std::to_string(settings.port) + ": a rule of the host" + suspects +
+         " seems to drop it; let pass `iifname \"" + std::string{device_prefix} + "*\" ip daddr " +
+         settings.gateway.text() + " tcp dport " + std::to_string(settings.port) + " accept`";
+}
+
+}  // namespace stile::netns

@@ -1,0 +1,48 @@
+// Records: the journal of what `stile-netns` made, one file per agent in /run/stile/netns.
+//
+// A record is the first thing that is written and the last that is removed, so whatever a killed
+// process leaves behind belongs to a record that is not complete.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "acl/result.h"
+#include "netns/agent.h"
+#include "netns/fd.h"
+
+namespace stile::netns {
+
+struct Record {
+  Agent agent;
+  bool is_complete = false;
+  std::string bound_by;  // the operator's file that binds the agent; empty: our own card does
+  std::string card;      // its text, one line, so that a lost card can be written again
+};
+
+class Records {
+ public:
+  static Result<Records> open();
+
+  [[nodiscard]] Result<std::vector<Record>> all() const;
+  [[nodiscard]] Result<std::optional<Record>> find(const std::string& id) const;
+  [[nodiscard]] Result<void> write(const Record& record) const;
+  [[nodiscard]] Result<void> remove(const Agent& agent) const;
+
+  // Who has which address, from the names of the files alone: with a thousand agents, opening each
+  // file would be most of the work of a `create`.
+  struct Owner {
+    std::string id;
+    acl::Address address;
+  };
+  [[nodiscard]] Result<std::vector<Owner>> owners() const;
+
+ private:
+  explicit Records(UniqueFd directory) : directory_{std::move(directory)} {}
+  [[nodiscard]] Result<Record> read(const Owner& owner) const;
+
+  UniqueFd directory_;
+};
+
+}  // namespace stile::netns

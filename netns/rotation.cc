@@ -1,0 +1,55 @@
+// rotation: remembers on disk which address was given last.
+#include "netns/rotation.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "netns/fd.h"
+#include "netns/files.h"
+
+namespace stile::netns {
+namespace {
+
+constexpr const char* file_name = "netns.last";
+constexpr std::size_t most_bytes = 64;
+
+Result<UniqueFd> open_state(const std::string& path) {
+  // The daemon's, if it has a user of its own: it may start later and needs to write here.
+  if (::mkdir(path.c_str(), 0750) == 0) {
+    std::array<char, 4096> buffer{};
+    passwd entry{};
+    passwd* found = nullptr;
+    ::getpwnam_r("stile", &entry, buffer.data(), buffer.size(), &found);
+    if (found != nullptr && ::lchown(path.c_str(), found->pw_uid, found->pw_gid) != 0) {
+      return system_error("cannot give away " + path);
+    }
+  } else if (errno != EEXIST) {
+    return system_error("cannot make " + path);
+  }
+  UniqueFd fd{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (!fd.is_open()) return system_error("cannot open " + path);
+  return fd;
+}
+
+}  // namespace
+
+Result<std::optional<acl::Address>> last_given(const std::string& state_dir) {
+  const auto directory = open_state(state_dir);
+  if (!directory) return directory.error();
+  const auto text = read_file(directory->get(), file_name, most_bytes);
+  if (!text || !*text) return std::optional<acl::Address>{};
+  return acl::Address::parse((*text)->substr(0, (*text)->find('\n')));
+}
+
+Result<void> set_last_given(const std::string& state_dir, const acl::Address& address) {
+  const auto directory = open_state(state_dir);
+  if (!directory) return directory.error();
+  return write_file(directory->get(), file_name, address.text() + "\n", 0644);
+}
+
+}  // namespace stile::netns

@@ -1,0 +1,43 @@
+// table_state: what the kernel has of our table, read without libnftables, which would fetch every
+// element of every set to answer anything.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "acl/address.h"
+#include "acl/result.h"
+#include "netns/agent.h"
+#include "netns/netlink.h"
+
+namespace stile::netns {
+
+struct Count {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+};
+
+// The elements of one agent; nullopt: not in the set.
+struct AgentElements {
+  std::optional<Count> passed;   // of `agents`
+  std::optional<Count> refused;  // of `refused`
+};
+
+struct AllElements {
+  std::map<std::pair<std::string, acl::Address>, Count> agents;  // by device and address
+  std::map<std::string, Count> refused;                          // by device
+  [[nodiscard]] AgentElements of(const Agent& agent) const;
+};
+
+// `netfilter` is a Netlink of protocol NETLINK_NETFILTER. No table is no error: then there is no
+// element.
+[[nodiscard]] Result<AgentElements> read_elements(Netlink& netfilter, const Agent& agent);
+[[nodiscard]] Result<AllElements> read_all_elements(Netlink& netfilter);
+
+// Everything of the table but elements and counters, as bytes to compare; empty: no table.
+[[nodiscard]] Result<std::string> table_shape(Netlink& netfilter);
+
+}  // namespace stile::netns

@@ -1,0 +1,80 @@
+// report and lists: tables, JSON and metrics.
+#include "netns/report.h"
+
+#include <gtest/gtest.h>
+
+#include "config/json_loader.h"
+#include "netns/columns.h"
+#include "netns/json_text.h"
+#include "netns/list.h"
+
+namespace stile::netns {
+namespace {
+
+CheckReport sample() {
+  return {{{"-", "table", "whole", "whole", true},
+           {"alpha", "gateway-icmp", "refused", "left through \"x\"", false}},
+          {{"alpha", {3, 180}, {5, 300}}}};
+}
+
+TEST(NetnsReport, IsGoodOnlyIfEveryRowIs) {
+  auto report = sample();
+  EXPECT_FALSE(report.is_good());
+  report.rows.pop_back();
+  EXPECT_TRUE(report.is_good());
+}
+
+TEST(NetnsReport, TableNamesProbeExpectedAndGot) {
+  EXPECT_EQ(report_table(sample()),
+            "AGENT  PROBE         EXPECTED  GOT               \n"
+            "-      table         whole     whole             ok\n"
+            "alpha  gateway-icmp  refused   left through \"x\"  FAILED\n");
+}
+
+TEST(NetnsReport, JsonIsReadableAndSaysTheSame) {
+  const auto parsed = config::parse_json(report_json(sample()), "report");
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  EXPECT_NE(report_json(sample()).find("\"ok\":false,\"rows\""), std::string::npos);
+  EXPECT_NE(report_json(sample()).find("left through \\\"x\\\""), std::string::npos);
+}
+
+TEST(NetnsReport, MetricsHaveHelpTypeAndOneSamplePerProbe) {
+  EXPECT_EQ(
+      report_metrics(sample(), 1'794'816'000),
+      "# HELP stile_fence_whole 1 if every part of the fence is there and every probe was "
+      "stopped.\n"
+      "# TYPE stile_fence_whole gauge\n"
+      "stile_fence_whole 0\n"
+      "# HELP stile_fence_probe_ok 1 if the probe ended as it should.\n"
+      "# TYPE stile_fence_probe_ok gauge\n"
+      "stile_fence_probe_ok{agent=\"-\",probe=\"table\"} 1\n"
+      "stile_fence_probe_ok{agent=\"alpha\",probe=\"gateway-icmp\"} 0\n"
+      "# HELP stile_fence_packets_total Packets from an agent's device, by what became of them.\n"
+      "# TYPE stile_fence_packets_total counter\n"
+      "stile_fence_packets_total{agent=\"alpha\",verdict=\"passed\"} 3\n"
+      "stile_fence_packets_total{agent=\"alpha\",verdict=\"refused\"} 5\n"
+      "# HELP stile_fence_last_check_timestamp_seconds When this check was made.\n"
+      "# TYPE stile_fence_last_check_timestamp_seconds gauge\n"
+      "stile_fence_last_check_timestamp_seconds 1794816000\n");
+}
+
+TEST(NetnsColumns, AlignsShortRowsToo) {
+  EXPECT_EQ(columns({{"a", "bb"}, {"ccc"}, {}}), "a    bb\nccc\n\n");
+}
+
+TEST(NetnsList, JsonOfNobodyIsAnEmptyArray) { EXPECT_EQ(list_json({}), "[]\n"); }
+
+TEST(NetnsJsonText, EscapesControlBytesAndKeepsUtf8) {
+  EXPECT_EQ(json_text(std::string_view{"a\"\\\n\x7f\x1bä"}), "\"a\\\"\\\\\\u000a\\u007f\\u001bä\"");
+}
+
+TEST(NetnsJsonText, GivesBackWhatWasRead) {
+  const std::string text =
+      R"({"a": [1, -2, 3.5, true, false, null], "b": {"c": ""}, "d": "\u0001"})";
+  const auto parsed = config::parse_json(text, "x");
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(json_text(*parsed), text);
+}
+
+}  // namespace
+}  // namespace stile::netns

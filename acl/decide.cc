@@ -40,6 +40,7 @@ class Decider {
   bool check_port();
   bool check_host();
   bool check_usage();
+  bool ask_access_list();
 
   // `detail` is called only for an explanation: deciding itself makes no strings.
   template <class Detail>
@@ -63,6 +64,8 @@ class Decider {
   [[nodiscard]] bool is_observed() const noexcept {
     return decision_.verdict == Verdict::would_deny;
   }
+
+  [[nodiscard]] bool rules_name_underscore() const;
 
   const Query& query_;
   Trace* trace_;
@@ -123,6 +126,9 @@ bool Decider::check_literal() {
     decision_.literal_allowed = true;
     return pass(3, step, [&] { return parse.address->text() + " is in allow_ip"; });
   }
+  if (parse.address && agent().access && agent().access->literals_pass) {
+    return pass(3, step, [&] { return raw() + " is an address, and the rules decide about it"; });
+  }
   // In observe mode too, an address that has no strict spelling is one that nobody could dial.
   return refuse(3, step, Reason::ip_literal,
                 parse.address ? Holds::unless_observing : Holds::always,
@@ -143,8 +149,7 @@ bool Decider::check_syntax() {
   decision_.port = *port;
   if (kind_ == HostParse::Kind::name) {
     key_.emplace(decision_.host);
-    if (decision_.host.has_underscore() &&
-        !rule_names_underscore(agent(), destination(), moment())) {
+    if (decision_.host.has_underscore() && !rules_name_underscore()) {
       return bad("the host has an underscore, and no rule that covers it names one");
     }
   }
@@ -155,9 +160,15 @@ bool Decider::check_syntax() {
   });
 }
 
+bool Decider::rules_name_underscore() const {
+  return agent().access ? agent().access->names_underscore(*key_)
+                        : rule_names_underscore(agent(), destination(), moment());
+}
+
 bool Decider::check_port() {
   constexpr std::string_view step = "port";
   if (is_observed()) return true;
+  if (agent().access) return ask_access_list();
   const bool is_tunnel = query_.scheme == Scheme::tunnel;
   const auto& ports = is_tunnel ? agent().ports : agent().http_ports;
   port_is_listed_ = std::find(ports.begin(), ports.end(), decision_.port) != ports.end();
@@ -176,9 +187,45 @@ bool Decider::check_port() {
   });
 }
 
+// An ordered list answers for port and host at once; which of the two steps a refusal belongs to is
+// known from the rule.
+bool Decider::ask_access_list() {
+  const std::vector<Address> literal(decision_.literal ? 1 : 0,
+                                     decision_.literal.value_or(Address{}));
+  AccessQuery asked;
+  asked.source = query_.source;
+  asked.method = query_.method;
+  asked.path = query_.path;
+  asked.key = key_ ? &*key_ : nullptr;
+  asked.port = decision_.port;
+  asked.addresses = decision_.literal ? &literal : query_.addresses;
+  const AccessList::Outcome outcome = agent().access->ask(asked);
+  const AccessRule* rule = outcome.rule;
+  const auto detail = [&] {
+    if (rule != nullptr) return rule->text;
+    return std::string{outcome.kind == AccessList::Outcome::Kind::unresolved
+                           ? "decided once the host's addresses are known"
+                           : "an expression could not run; that denies"};
+  };
+  if (outcome.kind == AccessList::Outcome::Kind::deny) {
+    const Reason reason = rule != nullptr ? rule->refusal : Reason::host_not_allowed;
+    const bool is_port = reason == Reason::port_not_allowed;
+    const bool goes_on =
+        refuse(is_port ? 5 : 6, is_port ? "port" : "host", reason, Holds::unless_observing, detail);
+    decision_.access_rule = rule;
+    return goes_on;
+  }
+  decision_.access_rule = rule;
+  decision_.awaits_addresses = outcome.kind == AccessList::Outcome::Kind::unresolved;
+  return pass(5, "port", detail);
+}
+
 bool Decider::check_host() {
   constexpr std::string_view step = "host";
   if (is_observed()) return true;
+  if (agent().access) {
+    return pass(6, step, [] { return std::string{"decided together with the port"}; });
+  }
   if (decision_.literal_allowed) {
     return pass(6, step, [] { return std::string{"an address of allow_ip needs no rule"}; });
   }

@@ -27,6 +27,10 @@ struct Query {
   Scheme scheme = Scheme::tunnel;
   Authority authority;  // as the agent wrote it; a missing port is the caller's 80 for plain HTTP
   UnixMicros now = 0;
+  // What an ordered list looks at beside these.
+  Address source;
+  std::string_view method, path;
+  const std::vector<Address>* addresses = nullptr;  // of the host, once they are known
   // Judged again: the lease that this request was counted on when it was opened.
   const Lease* charged = nullptr;
 };
@@ -40,7 +44,11 @@ struct Decision {
   bool literal_allowed = false;    // by allow_ip: step 8 is skipped, and the hello has no SNI
   bool check_hello = true;         // step 10 applies (false: tcp:// pattern, or sni = "off")
   RuleRef rule;                    // that allowed or denied
-  const Grant* grant = nullptr;    // charge it: the policy alone would have refused
+  const AccessRule* access_rule = nullptr;  // the same, of an ordered list
+  // The ordered list needs the host's addresses: decide again with them. Until then nothing may be
+  // dialled.
+  bool awaits_addresses = false;
+  const Grant* grant = nullptr;  // charge it: the policy alone would have refused
   [[nodiscard]] bool passes() const noexcept { return verdict != Verdict::deny; }
 };
 

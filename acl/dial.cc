@@ -23,7 +23,7 @@ bool is_excepted(const AgentPolicy& agent, const Decision& decision,
 
 bool may_dial(const AgentPolicy& agent, const Decision& decision, const Address& address,
               const PrefixMap& own) noexcept {
-  if (agent.forbid_addresses.find(address)) return false;
+  if (decision.awaits_addresses || agent.forbid_addresses.find(address)) return false;
   if (decision.literal_allowed) return decision.literal == address;
   if (is_excepted(agent, decision, address)) return true;
   return !own.find(address) && is_global_unicast(address);

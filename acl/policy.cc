@@ -1,6 +1,7 @@
 // Snapshot: finding an agent by source or id.
 #include "acl/policy.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace stile::acl {
@@ -36,6 +37,12 @@ const std::shared_ptr<const AgentPolicy>* Snapshot::by_source(
 const std::shared_ptr<const AgentPolicy>* Snapshot::by_id(std::string_view id) const noexcept {
   const auto it = ids_.find(id);
   return it == ids_.end() ? nullptr : &agents_[it->second];
+}
+
+bool Snapshot::has_name(std::string_view name) const noexcept {
+  return by_id(name) != nullptr || std::any_of(agents_.begin(), agents_.end(), [&](const auto& a) {
+           return a->access && a->access->has_agent(name);
+         });
 }
 
 }  // namespace stile::acl

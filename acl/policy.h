@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "acl/access_list.h"
 #include "acl/account.h"
 #include "acl/address.h"
 #include "acl/prefix_map.h"
@@ -60,6 +61,8 @@ struct AgentPolicy {
   std::vector<std::uint16_t> http_ports;
   Rules allow;
   Rules deny;  // the agent's own and the global ones
+  // Set: this ordered list decides about port and host, and the six above are not looked at.
+  std::shared_ptr<const AccessList> access;
   std::vector<Grant> grants;
   std::vector<Address> allow_ip;
   std::vector<PrivateException> private_exceptions;
@@ -88,6 +91,8 @@ class Snapshot {
     return agents_;
   }
   [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
+  // Whether requests can be logged and counted under that name.
+  [[nodiscard]] bool has_name(std::string_view name) const noexcept;
 
  private:
   std::uint64_t generation_ = 0;

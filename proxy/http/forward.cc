@@ -122,7 +122,7 @@ void write_request_head(std::string& out, const RequestHead& head, const Absolut
       write_field(out, field.name, field.value);
     }
   }
-  via.write(head.minor_version);
+  if (find_name(strip_lower_case, "via") == nullptr) via.write(head.minor_version);
   write_framing(out, framing, head.content_length);
   out.append("\r\n");
 }

@@ -15,8 +15,9 @@ namespace stile::http {
 // authority that was decided on (canonical, `:port` unless it is 80), then the fields that are
 // neither hop-by-hop nor named by Connection nor stripped, then Via and the framing. Always
 // HTTP/1.1, and the connection is meant to stay open.
-// `strip_lower_case` names the fields to strip; those that were there are put into `stripped_names`
-// (emptied first), once each and in the spelling of that list, which the views point into.
+// `strip_lower_case` names the fields to strip (`via`: ours is not added either); those that were
+// there are put into `stripped_names` (emptied first), once each and in the spelling of that list,
+// which the views point into.
 void write_request_head(std::string& out, const RequestHead& head, const AbsoluteTarget& target,
                         std::string_view host_and_port, Framing framing,
                         std::span<const std::string> strip_lower_case,

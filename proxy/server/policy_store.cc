@@ -44,26 +44,34 @@ void check_restart_keys(const config::Settings& before, const config::Settings& 
 }  // namespace
 
 config::Checked<PolicyStore> PolicyStore::open(std::optional<std::string> path) {
+  return open([path = std::move(path)]() -> config::Checked<Reading> {
+    auto loaded = config::load_or_default(path);
+    if (!loaded) return loaded.error();
+    auto shared = std::make_unique<config::Shared>(config::share(*loaded));
+    auto agents = config::compile_all(*loaded, *shared);
+    if (!agents) return agents.error();
+    return Reading{std::move(*loaded), std::move(shared), std::move(*agents)};
+  });
+}
+
+config::Checked<PolicyStore> PolicyStore::open(Reader reader) {
   PolicyStore store;
-  store.path_ = std::move(path);
+  store.reader_ = std::move(reader);
   if (auto done = store.read(); !done) return done.error();
   return store;
 }
 
 config::Checked<void> PolicyStore::read() {
-  auto loaded = config::load_or_default(path_);
-  if (!loaded) return loaded.error();
+  auto reading = reader_();
+  if (!reading) return reading.error();
   if (loaded_) {
     config::Diagnostics problems;
-    check_restart_keys(loaded_->settings, loaded->settings, problems);
+    check_restart_keys(loaded_->settings, reading->loaded.settings, problems);
     if (problems.has_errors()) return problems;
   }
-  auto shared = std::make_unique<config::Shared>(config::share(*loaded));
-  auto agents = config::compile_all(*loaded, *shared);
-  if (!agents) return agents.error();
-  loaded_ = std::make_unique<config::Loaded>(std::move(*loaded));
-  shared_ = std::move(shared);
-  make_snapshot(*agents);
+  loaded_ = std::make_unique<config::Loaded>(std::move(reading->loaded));
+  shared_ = std::move(reading->shared);
+  make_snapshot(reading->agents);
   return {};
 }
 

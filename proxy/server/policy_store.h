@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,9 +15,20 @@
 
 namespace stile::server {
 
+// A config as it was read: its settings, and the policies made from it.
+struct Reading {
+  config::Loaded loaded;
+  std::unique_ptr<config::Shared> shared;
+  std::vector<std::shared_ptr<const acl::AgentPolicy>> agents;
+};
+using Reader = std::function<config::Checked<Reading>()>;
+
 class PolicyStore {
  public:
+  // Reads a stile.toml; without a path the usual one, or the embedded default.
   static config::Checked<PolicyStore> open(std::optional<std::string> path);
+  // Reads whatever `reader` reads, now and at each reload.
+  static config::Checked<PolicyStore> open(Reader reader);
 
   // Reads everything anew and makes a snapshot of it, or changes nothing and says all that is
   // wrong.
@@ -35,7 +47,7 @@ class PolicyStore {
   [[nodiscard]] config::Checked<void> read();
   void make_snapshot(const Agents& compiled);
 
-  std::optional<std::string> path_;
+  Reader reader_;
   std::unique_ptr<config::Loaded> loaded_;
   std::unique_ptr<config::Shared> shared_;
   std::shared_ptr<const acl::Snapshot> snapshot_ = std::make_shared<acl::Snapshot>();

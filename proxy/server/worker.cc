@@ -72,8 +72,7 @@ void Worker::judge_again(session::Context& context, bool all) {
   }
   // Counters of agents that are gone go with their last connection.
   std::erase_if(context.tallies, [&](const auto& entry) {
-    return entry.first != "-" && entry.second.use_count() == 1 &&
-           snapshot->by_id(entry.first) == nullptr;
+    return entry.first != "-" && entry.second.use_count() == 1 && !snapshot->has_name(entry.first);
   });
 }
 

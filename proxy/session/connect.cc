@@ -62,6 +62,11 @@ Task<Session::Reason> Session::find_origin(Request& request) {
     const Reason failed = co_await resolve(request, addresses);
     if (failed != Reason::none) co_return failed;
   }
+  if (request.decision.awaits_addresses) {
+    request.addresses = addresses;
+    decide(request);
+    if (!request.decision.passes()) co_return request.decision.reason;
+  }
   // The policy may have changed while the servers were asked.
   if (const Reason changed = still_allowed(request); changed != Reason::none) co_return changed;
   std::erase_if(addresses, [&](const acl::Address& address) {

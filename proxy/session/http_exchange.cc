@@ -122,6 +122,7 @@ Task<HttpExchange::Reason> HttpExchange::reach_origin() {
       !s.origin_->is_readable()) {
     s.decide(request_);
     if (!request_.decision.passes()) co_return request_.decision.reason;
+    if (request_.decision.awaits_addresses) co_return co_await look_up_and_dial();
     request_.down.draw_on(s.peer_.account->bytes_down);
     if (const Reason spent = s.charge(request_); spent != Reason::none) co_return spent;
     if (!acl::may_dial(*request_.judged_by, request_.decision, s.kept_address_,
@@ -132,6 +133,11 @@ Task<HttpExchange::Reason> HttpExchange::reach_origin() {
     origin_reusable_ = true;
     co_return Reason::none;
   }
+  co_return co_await look_up_and_dial();
+}
+
+Task<HttpExchange::Reason> HttpExchange::look_up_and_dial() {
+  Session& s = session_;
   s.origin_.reset();
   const Reason reason = co_await s.connect_to_origin(request_);
   if (reason == Reason::none) {

@@ -29,6 +29,7 @@ class HttpExchange {
   [[nodiscard]] Reason read_target();
   [[nodiscard]] bool host_agrees(std::string_view authority) const;
   Task<Reason> reach_origin();
+  Task<Reason> look_up_and_dial();
   Task<Reason> forward();
   Task<Reason> send_head();
   Detached upload();

@@ -38,11 +38,6 @@ const std::shared_ptr<const acl::AgentPolicy>* Peer::in(const acl::Snapshot& sna
   return owner != nullptr && owner->get() == now->get() ? now : nullptr;
 }
 
-const std::string& Peer::id() const noexcept {
-  static const std::string nobody{"-"};
-  return agent ? agent->id : nobody;
-}
-
 std::string Peer::source_text() const {
   return by_listener_ && port_ == 0 ? "unix" : net::endpoint_text(address_, port_);
 }

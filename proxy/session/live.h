@@ -26,12 +26,14 @@ class Peer {
 
   // The agent's entry in a snapshot, if it is still the same agent; null otherwise.
   [[nodiscard]] const std::shared_ptr<const acl::AgentPolicy>* in(const acl::Snapshot&) const;
-  [[nodiscard]] const std::string& id() const noexcept;  // "-" for nobody
+  // Under which name it is logged and counted; "-" for nobody.
+  [[nodiscard]] const std::string& id() const noexcept { return tally->agent; }
+  [[nodiscard]] const acl::Address& source() const noexcept { return address_; }
   [[nodiscard]] std::string source_text() const;
 
   std::shared_ptr<const acl::AgentPolicy> agent;  // as last judged; null for nobody
   std::shared_ptr<acl::Account> account;
-  std::shared_ptr<metrics::Tally> tally;
+  std::shared_ptr<metrics::Tally> tally;  // an ordered list names it anew for each request
   std::uint64_t conn;
 
  private:

@@ -43,6 +43,8 @@ RequestRecord::RequestRecord(audit::Event event, const Peer& peer, const Request
   if (decision.rule) {
     rule_ = decision.rule.describe();
     record.rule = rule_;
+  } else if (decision.access_rule != nullptr) {
+    record.rule = decision.access_rule->text;
   }
   if (request.origin) {
     origin_ = net::endpoint_text(*request.origin, decision.port);

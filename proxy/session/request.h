@@ -45,6 +45,7 @@ struct Request {
   std::uint64_t generation = 0;
   SteadyTime begun;
   std::optional<acl::Address> origin;
+  std::vector<acl::Address> addresses;  // of the host, if the policy looks at them
   HelloSeen hello;
   std::string sni;
   std::vector<std::string> stripped;

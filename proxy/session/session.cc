@@ -136,7 +136,18 @@ void Session::decide(Request& request) {
   query.authority = acl::split_authority(request.authority);
   query.now = unix_micros();
   query.charged = request.charged.get();
+  query.source = peer_.source();
+  query.method = request.method;
+  query.path = request.path;
+  const std::vector<acl::Address> dialled(request.origin ? 1 : 0,
+                                          request.origin.value_or(acl::Address{}));
+  if (!request.addresses.empty()) {
+    query.addresses = &request.addresses;
+  } else if (request.origin) {
+    query.addresses = &dialled;
+  }
   request.decision = acl::decide(query);
+  if (const auto* rule = request.decision.access_rule) peer_.tally = context_.tally(rule->agent);
   request.would_deny =
       request.decision.verdict == acl::Verdict::would_deny ? request.decision.reason : Reason::none;
   if (request.decision.passes() &&

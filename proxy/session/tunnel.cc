@@ -81,6 +81,10 @@ void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
   query.authority = acl::split_authority(*authority_);
   query.now = unix_micros();
   query.charged = charged_.get();
+  query.source = peer_.source();
+  query.method = "CONNECT";
+  const std::vector<acl::Address> dialled{origin_};
+  query.addresses = &dialled;
   const acl::Decision decision = acl::decide(query);
   if (!decision.passes() || !acl::may_dial(**agent, decision, origin_, *context_.own_addresses) ||
       ((*agent)->mode != acl::Mode::observe &&

@@ -1,0 +1,270 @@
+# services.stile: the daemon, its policy, and the fence around agents.
+{ config, lib, pkgs, ... }:
+
+let
+  cfg = config.services.stile;
+  format = pkgs.formats.toml { };
+  inherit (lib) mkOption mkIf mkDefault types;
+
+  # A key that is not set stays out of the file, so that the daemon's own default holds.
+  withoutNulls = lib.filterAttrs (_name: value: value != null);
+
+  optional = type: description: mkOption {
+    type = types.nullOr type;
+    default = null;
+    inherit description;
+  };
+
+  strings = description: mkOption {
+    type = types.listOf types.str;
+    default = [ ];
+    inherit description;
+  };
+
+  agent = types.submodule {
+    freeformType = format.type;
+    options = {
+      source = strings "Addresses or prefixes: who connects from there is this agent.";
+      listen = strings "Listeners of its own: loopback addresses with a port, or `unix:/path`.";
+      allow = strings "Patterns of names that it may reach. None: nothing.";
+      deny = strings "Patterns of names that it may not reach; they win.";
+      allow_files = strings "List files of names that it may reach.";
+      deny_files = strings "List files of names that it may not reach.";
+      ports = optional (types.listOf types.port) "Ports of tunnels; null: those of `settings.egress`.";
+      http_ports = optional (types.listOf types.port) "Ports of plain HTTP; null: those of `settings.egress`.";
+      mode = optional (types.enum [ "enforce" "observe" "offline" ]) "null: that of `settings.egress`.";
+      bytes_up = optional types.str "Budget of bytes to origins, like `50MiB`.";
+      bytes_down = optional types.str "Budget of bytes from origins.";
+    };
+  };
+
+  entries = lib.mapAttrsToList (id: entry: { inherit id; } // withoutNulls entry) cfg.agents;
+  settings = cfg.settings // lib.optionalAttrs (entries != [ ]) { agent = entries; };
+  unchecked = format.generate "stile.toml" settings;
+
+  # A policy that cannot be read fails the build, not the machine.
+  checked = pkgs.runCommand "stile.toml" { } ''
+    ${cfg.package}/bin/stiled --check -c ${unchecked}
+    cp ${unchecked} $out
+  '';
+  configFile = if cfg.checkConfig then checked else unchecked;
+
+  portOf = address: lib.toInt (lib.last (lib.splitString ":" address));
+  isLoopback = address: lib.hasPrefix "127." address || lib.hasPrefix "[::1]" address;
+in
+{
+  options.services.stile = {
+    enable = lib.mkEnableOption "Stile, the egress filter for agents";
+
+    package = lib.mkPackageOption pkgs "stile" { };
+
+    settings = mkOption {
+      description = ''
+        The content of stile.toml, see stile.toml(5). Agents are better put into
+        {option}`services.stile.agents`. A change of `server` restarts the daemon and cuts what is
+        open; every other change is a reload, which closes only what the new policy refuses.
+      '';
+      default = { };
+      type = types.submodule {
+        freeformType = format.type;
+        options = {
+          server.listen = mkOption {
+            type = types.listOf types.str;
+            default = [ "127.0.0.1:3128" "10.200.0.1:3128" ];
+            description = "Where agents connect that are known by their address.";
+          };
+          server.metrics = mkOption {
+            type = types.str;
+            default = "127.0.0.1:9128";
+            description = "Where Prometheus scrapes; empty: nowhere.";
+          };
+          egress.mode = mkOption {
+            type = types.enum [ "enforce" "observe" "offline" ];
+            default = "enforce";
+            description = "Whether refusals are made, only logged, or everything is refused.";
+          };
+          egress.ports = mkOption {
+            type = types.listOf types.port;
+            default = [ 443 ];
+            description = "Ports of tunnels.";
+          };
+          egress.http_ports = mkOption {
+            type = types.listOf types.port;
+            default = [ ];
+            description = "Ports of plain HTTP.";
+          };
+          egress.deny = mkOption {
+            type = types.listOf types.str;
+            default = [ ];
+            description = "Names that no agent reaches.";
+          };
+          audit.path = mkOption {
+            type = types.str;
+            default = "/var/log/stile/audit.jsonl";
+            description = "The audit log; `-`: the journal.";
+          };
+        };
+      };
+    };
+
+    agents = mkOption {
+      description = "Agents by their id. Other keys of `[[agent]]` are taken as they are.";
+      default = { };
+      type = types.attrsOf agent;
+      example = lib.literalExpression ''
+        { alpha = { source = [ "10.200.0.2" ]; allow = [ ".anthropic.com" "api.github.com" ]; }; }
+      '';
+    };
+
+    checkConfig = mkOption {
+      type = types.bool;
+      default = true;
+      description = ''
+        Lets stiled read the file while the system is built. Turn it off if the file names list
+        files that exist only on the machine.
+      '';
+    };
+
+    fence.enable = mkOption {
+      type = types.bool;
+      default = true;
+      description = "Keeps the fence of stile-netns up, around the agents that it makes.";
+    };
+
+    openFirewall = mkOption {
+      type = types.bool;
+      default = false;
+      description = "Opens the ports of `settings.server.listen` that are not loopback, on all interfaces.";
+    };
+  };
+
+  config = mkIf cfg.enable {
+    assertions = [{
+      assertion = !(cfg.settings ? agent);
+      message = "services.stile: put agents into services.stile.agents, not into settings.agent";
+    }];
+
+    services.stile.settings = {
+      server = {
+        control = mkDefault "/run/stile/control.sock";
+        control_group = mkDefault "stile-admin";
+        state_dir = mkDefault "/var/lib/stile";
+      };
+      agents = {
+        directories = mkDefault [ "/etc/stile/agents.d" "/run/stile/agents.d" ];
+        watch = mkDefault true;
+      };
+    };
+
+    users.users.stile = { isSystemUser = true; group = "stile"; description = "Stile egress proxy"; };
+    users.groups.stile = { };
+    users.groups.stile-admin = { };
+
+    environment.etc."stile/stile.toml".source = configFile;
+    environment.systemPackages = [ cfg.package ];
+    networking.firewall.allowedTCPPorts = mkIf cfg.openFirewall
+      (lib.unique (map portOf (lib.filter (address: !(isLoopback address)) cfg.settings.server.listen)));
+
+    # /run/stile is root's, so that the privileged tool finds there only what root put there.
+    systemd.tmpfiles.rules = [
+      "d /run/stile 0755 root root -"
+      "d /run/stile/agents.d 0750 root stile -"
+      "d /run/stile/netns 0700 root root -"
+      "d /etc/stile/agents.d 0755 root root -"
+    ];
+
+    # The daemon cannot write /run/stile, so systemd makes the control socket.
+    systemd.sockets.stiled = {
+      description = "Control socket of Stile";
+      wantedBy = [ "sockets.target" ];
+      socketConfig = {
+        ListenStream = cfg.settings.server.control;
+        FileDescriptorName = "control";
+        SocketMode = "0660";
+        SocketGroup = cfg.settings.server.control_group;
+      };
+    };
+
+    systemd.services.stiled = {
+      description = "Stile egress proxy";
+      documentation = [ "man:stiled(8)" ];
+      wantedBy = [ "multi-user.target" ];
+      wants = [ "network-online.target" ];
+      after = [ "network-online.target" "systemd-tmpfiles-setup.service" "stiled.socket" ];
+      requires = [ "stiled.socket" ];
+      reloadTriggers = [ configFile ];
+      restartTriggers = [ (builtins.toJSON cfg.settings.server) ];
+      serviceConfig = {
+        Type = "notify";
+        # The path, not the store: a new policy must not make a new unit.
+        ExecStart = "${cfg.package}/bin/stiled -c /etc/stile/stile.toml";
+        # It waits, and fails if the new policy is refused. As root: who may ask is a matter of groups.
+        ExecReload = "+${cfg.package}/bin/stile reload";
+        User = "stile";
+        Group = "stile";
+        Restart = "on-failure";
+        RestartSec = "1s";
+        TimeoutStopSec = "45s";
+        LimitNOFILE = 262144;
+        StateDirectory = "stile";
+        StateDirectoryMode = "0750";
+        LogsDirectory = "stile";
+        LogsDirectoryMode = "0750";
+
+        CapabilityBoundingSet = "";
+        NoNewPrivileges = true;
+        ProtectSystem = "strict";
+        ProtectHome = true;
+        PrivateTmp = true;
+        PrivateDevices = true;
+        PrivateUsers = true;
+        RemoveIPC = true;
+        ProtectClock = true;
+        ProtectControlGroups = true;
+        ProtectHostname = true;
+        ProtectKernelLogs = true;
+        ProtectKernelModules = true;
+        ProtectKernelTunables = true;
+        ProtectProc = "invisible";
+        ProcSubset = "pid";
+        RestrictAddressFamilies = [ "AF_INET" "AF_INET6" "AF_UNIX" "AF_NETLINK" ];
+        RestrictNamespaces = true;
+        RestrictRealtime = true;
+        RestrictSUIDSGID = true;
+        LockPersonality = true;
+        MemoryDenyWriteExecute = true;
+        SystemCallArchitectures = "native";
+        SystemCallFilter = [ "@system-service" "~@privileged @resources" ];
+        UMask = "0027";
+      };
+    };
+
+    systemd.services.stile-fence = mkIf cfg.fence.enable {
+      description = "Fence around the network namespaces of agents";
+      documentation = [ "man:stile-netns(8)" ];
+      wantedBy = [ "multi-user.target" ];
+      before = [ "stiled.service" ];
+      after = [ "nftables.service" "firewall.service" "systemd-tmpfiles-setup.service" ];
+      serviceConfig = {
+        Type = "notify";
+        ExecStart = "${cfg.package}/bin/stile-netns watch";
+        Restart = "always";
+        RestartSec = "100ms";
+        CapabilityBoundingSet = [ "CAP_NET_ADMIN" "CAP_SYS_ADMIN" "CAP_CHOWN" ];
+        NoNewPrivileges = true;
+        RestrictAddressFamilies = [ "AF_NETLINK" "AF_UNIX" ];
+        ProtectSystem = "strict";
+        ReadWritePaths = [ "/run/stile" ];
+        ProtectHome = true;
+        PrivateTmp = true;
+        PrivateDevices = true;
+        LockPersonality = true;
+        MemoryDenyWriteExecute = true;
+        RestrictRealtime = true;
+        RestrictSUIDSGID = true;
+        SystemCallArchitectures = "native";
+        UMask = "0077";
+      };
+    };
+  };
+}

@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 release := cmake --preset release -DSTILE_BENCH=OFF >/dev/null && \
            cmake --build --preset release -j $(JOBS)
 
-.PHONY: help run test test-full bench fuzz lint format install package clean
+.PHONY: help run test test-full bench fuzz lint format install package package-test clean
 .DEFAULT_GOAL := help
 
 help:  ## list these targets
@@ -50,6 +50,11 @@ package:  ## build the Debian package in build/release
 	@scripts/packages build
 	@$(release)
 	@cd build/release && cpack -G DEB
+
+package-test: package  ## install that package into a clean Debian, pass a request (root)
+	@scripts/packages package
+	@lintian --fail-on error build/release/stile_*.deb
+	@scripts/package-test build/release/stile_*.deb
 
 clean:  ## remove everything that was built
 	@rm -rf build

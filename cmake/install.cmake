@@ -13,12 +13,47 @@ stile_install(daemon ${CMAKE_INSTALL_SBINDIR} stiled stile-squid)
 stile_install(daemon ${CMAKE_INSTALL_BINDIR} stile)
 stile_install(netns ${CMAKE_INSTALL_SBINDIR} stile-netns)
 
-# Where the daemon looks, whatever the prefix. An operator's own file is never written over.
-install(CODE "
-  if(NOT EXISTS \"\$ENV{DESTDIR}/etc/stile/stile.toml\")
-    file(INSTALL \"${PROJECT_SOURCE_DIR}/config/stile.toml\" DESTINATION /etc/stile)
-  endif()" COMPONENT daemon)
+# stile_install_files(COMPONENT DESTINATION pattern…): files of the source tree, by pattern.
+function(stile_install_files component destination)
+  file(GLOB files CONFIGURE_DEPENDS ${ARGN})
+  install(FILES ${files} DESTINATION ${destination} COMPONENT ${component})
+endfunction()
 
+# systemd looks below lib, wherever the libraries are.
+stile_install_files(daemon lib/systemd/system systemd/*.service systemd/*.socket)
+stile_install_files(daemon lib/sysusers.d systemd/sysusers.d/*.conf)
+stile_install_files(daemon lib/tmpfiles.d systemd/tmpfiles.d/*.conf)
+stile_install_files(daemon lib/sysctl.d systemd/sysctl.d/*.conf)
+
+# Where the daemon looks, whatever the prefix. An operator's own file is never written over.
+function(stile_install_config source destination)
+  get_filename_component(name ${source} NAME)
+  install(CODE "
+    if(NOT EXISTS \"\$ENV{DESTDIR}${destination}/${name}\")
+      file(INSTALL \"${PROJECT_SOURCE_DIR}/${source}\" DESTINATION ${destination})
+    endif()" COMPONENT daemon)
+endfunction()
+
+stile_install_config(config/stile.toml /etc/stile)
+if(EXISTS ${PROJECT_SOURCE_DIR}/systemd/logrotate.d/stile)
+  stile_install_config(systemd/logrotate.d/stile /etc/logrotate.d)
+endif()
+install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}/etc/stile/agents.d\")" COMPONENT daemon)
+
+# Each shell has its own place and its own form of name.
+foreach(completion bash-completion/completions/stile=stile.bash zsh/vendor-completions/_stile=_stile
+                   fish/vendor_completions.d/stile.fish=stile.fish)
+  string(REGEX MATCH "^(.*)/([^/]+)=(.*)$" parts ${completion})
+  if(EXISTS ${PROJECT_SOURCE_DIR}/cli/completions/${CMAKE_MATCH_3})
+    install(FILES cli/completions/${CMAKE_MATCH_3} RENAME ${CMAKE_MATCH_2}
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_1} COMPONENT daemon)
+  endif()
+endforeach()
+
+foreach(section 1 5 8)
+  stile_install_files(doc ${CMAKE_INSTALL_MANDIR}/man${section} man/*.${section})
+endforeach()
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
-install(DIRECTORY config/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY config/examples deploy DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "*.svg" PATTERN "*.png")

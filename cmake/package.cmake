@@ -3,14 +3,43 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME stile)
 set(CPACK_PACKAGE_VENDOR "Stile")
-set(CPACK_PACKAGE_CONTACT "The Stile authors <stile@localhost>")
+set(CPACK_PACKAGE_CONTACT "The Stile authors <authors@stile.example>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "egress-filtering forward proxy for untrusted agents")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+"Stile decides, for each AI agent on a machine, what it may reach, and writes
+down every decision before a byte moves. It refuses by default, opens no TLS
+and needs no certificate on the client.
+
+This package holds the daemon (stiled), the command for people (stile), the
+fence that leaves it as an agent's only way out (stile-netns) and a front
+that reads the configuration of squid (stile-squid).")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/debian/conffiles)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+# The maintainer scripts make users and folders with what systemd brings, or its parts alone.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS
+  "systemd | systemd-standalone-sysusers, systemd | systemd-standalone-tmpfiles, init-system-helpers (>= 1.54~)")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "prometheus, logrotate")
+
+# Files that an upgrade must not write over: everything below /etc that is installed.
+set(conffiles /etc/stile/stile.toml)
+if(EXISTS ${PROJECT_SOURCE_DIR}/systemd/logrotate.d/stile)
+  list(APPEND conffiles /etc/logrotate.d/stile)
+endif()
+list(JOIN conffiles "\n" conffiles)
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/debian/conffiles CONTENT "${conffiles}\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_BINARY_DIR}/debian/conffiles
+  ${PROJECT_SOURCE_DIR}/cmake/debian/postinst
+  ${PROJECT_SOURCE_DIR}/cmake/debian/prerm
+  ${PROJECT_SOURCE_DIR}/cmake/debian/postrm)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian/arrange.cmake)
 
 include(CPack)

@@ -1,4 +1,4 @@
-"""Links between documents lead somewhere."""
+"""Links between documents lead somewhere, and from the README one gets everywhere."""
 
 import pathlib
 import re
@@ -6,11 +6,35 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = [*PAGES, *sorted((ROOT / "deploy").rglob("*.md")), *sorted((ROOT / "tests").rglob("*.md"))]
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+
+
+def links(document):
+    """(file, anchor or "") of each link that stays in the repository."""
+    for path, anchor in LINK.findall(document.read_text()):
+        if "://" not in path:
+            yield (document.parent / path).resolve() if path else document, anchor
+
+
+def anchors(document):
+    """What the headings of a page can be reached by, as forges make it of them."""
+    text = re.sub(r"^```.*?^```", "", document.read_text(), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: file.relative_to(ROOT).as_posix())
-def test_links_lead_to_a_file(document):
-    targets = [link for link in LINK.findall(document.read_text()) if "://" not in link]
-    assert [link for link in targets if not (document.parent / link).exists()] == []
+def test_links_lead_to_a_file_and_a_heading(document):
+    for target, anchor in links(document):
+        assert target.exists(), target
+        assert not anchor or anchor in anchors(target), f"{target.name}#{anchor}"
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached = [ROOT / "README.md"]
+    for page in reached:
+        reached += [target for target, _ in links(page)
+                    if target.suffix == ".md" and target not in reached]
+    assert set(PAGES) <= set(reached), set(PAGES) - set(reached)

@@ -202,8 +202,9 @@ in
         ExecReload = "+${cfg.package}/bin/stile reload";
         User = "stile";
         Group = "stile";
-        Restart = "on-failure";
+        Restart = "always";
         RestartSec = "1s";
+        WatchdogSec = "30s";
         TimeoutStopSec = "45s";
         LimitNOFILE = 262144;
         StateDirectory = "stile";
@@ -217,8 +218,11 @@ in
         ProtectHome = true;
         PrivateTmp = true;
         PrivateDevices = true;
-        PrivateUsers = true;
+        DevicePolicy = "closed";
+        PrivateMounts = true;
+        PrivateIPC = true;
         RemoveIPC = true;
+        KeyringMode = "private";
         ProtectClock = true;
         ProtectControlGroups = true;
         ProtectHostname = true;
@@ -235,7 +239,9 @@ in
         MemoryDenyWriteExecute = true;
         SystemCallArchitectures = "native";
         SystemCallFilter = [ "@system-service" "~@privileged @resources" ];
-        UMask = "0027";
+        SystemCallErrorNumber = "EPERM";
+        UMask = "0077";
+        # Not here: PrivateUsers, with which everybody at the control socket would be `nobody`.
       };
     };
 

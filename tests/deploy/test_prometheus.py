@@ -80,6 +80,13 @@ def test_every_metric_that_is_named_exists(busy):
         assert named and named <= exposed, (file.name, named - exposed)
 
 
+def test_every_metric_is_documented(busy):
+    exposed = {re.sub(r"_(bucket|sum|count)$", "", name) for name in busy.metrics().names()
+               if name.startswith("stile_")}
+    documented = set(METRIC.findall((DEPLOY.parent / "docs" / "monitoring.md").read_text()))
+    assert exposed == documented
+
+
 class Prometheus:
     """The real one, with the config of deploy/prometheus pointed at `target`."""
 

@@ -84,7 +84,7 @@ def test_every_metric_is_documented(busy):
     exposed = {re.sub(r"_(bucket|sum|count)$", "", name) for name in busy.metrics().names()
                if name.startswith("stile_")}
     documented = set(METRIC.findall((DEPLOY.parent / "docs" / "monitoring.md").read_text()))
-    assert exposed == documented
+    assert exposed <= documented, exposed - documented
 
 
 class Prometheus:

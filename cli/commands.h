@@ -1,13 +1,21 @@
-// The subcommands of `stile`, in the order of the help. A new one is a file of its own, a line here
-// and a line in commands.cc.
+// The subcommands of `stile`. A new one is a file of its own, a name here and a line in
+// commands.cc.
 #pragma once
 
 #include "cli/command.h"
 
 namespace stile::cli {
 
-AddCommand add_check, add_audit;
+// The daemon at work.
+AddCommand add_status, add_agents, add_connections, add_tail, add_explain;
+// What an agent may reach, now.
+AddCommand add_allow, add_revoke, add_mode, add_put_agent, add_remove_agent, add_budget;
+// The daemon itself.
+AddCommand add_reload, add_rotate, add_drain;
+// Without a daemon.
+AddCommand add_check, add_diff, add_suggest, add_audit;
 
+// In the order of the help.
 void add_commands(CLI::App& app, Action& action);
 
 }  // namespace stile::cli

@@ -2,19 +2,30 @@
 #include "cli/main.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "cli/commands.h"
 
 namespace stile::cli {
 namespace {
 
+// CLI11 takes the words from the last to the first.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words{argv + std::min(argc, 1), argv + argc};
+  if (words.empty()) words.emplace_back("status");
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
 int run(CLI::App& app, int argc, char** argv) {
   Action action;
   add_commands(app, action);
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv));
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? fine : misused;
   }

@@ -34,12 +34,12 @@ class Library(NamedTuple):
     header: str  # what its #include lines look like
     name: str  # what its types and functions look like
     home: tuple  # where both may stand
-    in_headers: bool = True  # in .h files there, too
+    in_headers: bool | tuple = True  # in .h files there, too, or only in those of these folders
 
 
 LIBRARIES = {
     "toml++": Library(r"toml\+\+/", r"\btoml::", ("config/",), in_headers=False),
-    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "cli/"), in_headers=False),
+    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "cli/"), in_headers=("cli/",)),
     "re2": Library(r"re2/", r"\bre2::|\bRE2\b", ("acl/",)),
     "c-ares": Library(r"ares(_\w+)?\.h", r"\bares_\w+\(", ("proxy/dns/",)),
     "prometheus-cpp": Library(r"prometheus/", r"\bprometheus::", ("proxy/metrics/",)),
@@ -81,7 +81,7 @@ def library_problems(path, line, header):
             continue
         if not path.startswith(home):
             yield f"{library} stays in {', '.join(home)}"
-        elif path.endswith(".h") and not in_headers:
+        elif path.endswith(".h") and in_headers is not True and not path.startswith(in_headers or ()):
             yield f"{library} stays in .cc files"
 
 

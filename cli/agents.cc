@@ -1,0 +1,71 @@
+// stile agents: all agents, or one of them with its policy, grants and budgets.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "cli/agent_detail.h"
+#include "cli/commands.h"
+#include "cli/control_command.h"
+#include "cli/table.h"
+
+namespace stile::cli {
+namespace {
+
+struct Options {
+  ControlOptions control;
+  std::string agent;
+};
+
+int print_all(const Json& answer, const Terminal& terminal) {
+  using Align = Column::Align;
+  using Cut = Column::Cut;
+  Table table{{{"AGENT", Align::left, Cut::tail, 0},
+               {"MODE", Align::left, Cut::never, 0},
+               {"SOURCE", Align::left, Cut::tail, 2},
+               {"RULES", Align::right, Cut::never, 3},
+               {"GRANTS", Align::right, Cut::never, 1},
+               {"OPEN", Align::right, Cut::never, 1},
+               {"DENIED", Align::right, Cut::never, 1}}};
+  for (const Json& agent : list_of(answer, "agents")) {
+    const auto mode = text_of(agent, "mode");
+    table.add({text_of(agent, "agent"),
+               {mode, mode_colour(mode)},
+               joined(list_of(agent, "source")),
+               text_of(agent, "rules"),
+               text_of(agent, "grants"),
+               text_of(agent, "connections"),
+               text_of(agent, "denied")});
+  }
+  if (table.is_empty()) {
+    std::cout << "there is no agent: every request is refused as unknown-agent\n"
+                 "  next: add an [[agent]] to the config and `stile reload`, or: stile put-agent\n";
+  } else {
+    table.print(std::cout, terminal);
+  }
+  return fine;
+}
+
+int run(const Options& options) {
+  if (options.agent.empty()) {
+    return ask(options.control, Access::look, {{"action", "agents"}}, print_all);
+  }
+  return ask(options.control, Access::look, {{"action", "agent"}, {"agent", options.agent}},
+             print_agent);
+}
+
+}  // namespace
+
+void add_agents(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("agents", "all agents, or all about one of them");
+  command->add_option("AGENT", options->agent, "its policy, grants, budgets and counters");
+  add_control_options(*command, options->control);
+  command->footer(
+      "Examples:\n"
+      "  stile agents\n"
+      "  stile agents alpha\n"
+      "  stile agents --json | jq -r '.agents[].agent'");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,163 @@
+// allowlist: the smallest allowlist for what was seen.
+#include "cli/allowlist.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "acl/host.h"
+#include "cli/suffixes.h"
+
+namespace stile::cli {
+namespace {
+
+using Reasons = std::map<std::string, std::uint64_t>;
+
+bool has_port(const std::vector<std::uint16_t>& ports, std::uint16_t port) {
+  return std::find(ports.begin(), ports.end(), port) != ports.end();
+}
+
+// A rule is what these requests lacked, or at least not what stopped them.
+bool is_for_want_of_a_rule(std::string_view reason) {
+  return reason == "host-not-allowed" || reason == "port-not-allowed";
+}
+bool is_of_the_origin(std::string_view reason) { return reason.starts_with("origin-"); }
+bool has_no_tls(std::string_view reason) {
+  return reason == "not-tls" || reason == "client-hello-timeout";
+}
+
+// Why a refusal is not answered with a rule; empty: nothing worth a remark.
+std::string_view remark_about(std::string_view reason) {
+  if (reason == "host-denied") return "a deny rule stands; no allow rule beats it";
+  if (reason == "sni-mismatch") return "the name in TLS was another one; that stays refused";
+  if (reason == "sni-missing") return "no name in TLS; sni = \"off\" would let it through";
+  if (reason == "ech-refused") return "an encrypted hello; ech = \"allow\" would let it through";
+  if (reason == "ip-literal") return "an address that only some programs can read";
+  if (reason == "address-forbidden") {
+    return "resolves to a private address; private_exceptions would let it through";
+  }
+  if (reason == "bad-request") return "not a host name";
+  return {};
+}
+
+class Gatherer {
+ public:
+  Gatherer(std::string agent, const AllowlistOptions& options)
+      : options_{options}, ports_{options.ports_of ? options.ports_of(agent) : KnownPorts{}} {
+    list_.agent = std::move(agent);
+  }
+
+  void add(const SeenTarget& target, const SeenOutcome& outcome) {
+    Need need = need_of(outcome);
+    note(target, outcome.observed);
+    note(target, outcome.refused);
+    if (need.let_through + need.refused == 0) return;
+    const auto parsed = acl::parse_host(target.host);
+    if (parsed.kind == acl::HostParse::Kind::ip_literal && parsed.address) {
+      merge(addresses_, parsed.address->text(), need);
+    } else if (parsed.kind == acl::HostParse::Kind::name) {
+      merge(rules_, pattern_of(target, need), need);
+    }
+  }
+
+  AgentAllowlist finish() {
+    list_.suffixes = find_suffixes(hosts_without_port());
+    if (options_.use_suffixes) {
+      for (const auto& suffix : list_.suffixes) {
+        Need sum;
+        for (const auto& host : suffix.covers) {
+          sum.let_through += rules_[host].let_through;
+          sum.refused += rules_[host].refused;
+          rules_.erase(host);
+        }
+        merge(rules_, suffix.pattern, sum);
+      }
+    }
+    for (const auto& [text, need] : rules_) list_.allow.push_back(rule_of(text, need));
+    for (const auto& [text, need] : addresses_) list_.allow_ip.push_back(rule_of(text, need));
+    return std::move(list_);
+  }
+
+ private:
+  struct Need {
+    std::uint64_t let_through = 0, refused = 0;
+    std::uint64_t without_tls = 0;  // part of let_through
+  };
+  using Needs = std::map<std::string, Need>;
+
+  [[nodiscard]] Need need_of(const SeenOutcome& outcome) const {
+    Need need{outcome.allowed, 0, 0};
+    for (const auto& [reason, count] : outcome.observed) {
+      if (is_for_want_of_a_rule(reason) || reason == "ip-literal" || has_no_tls(reason)) {
+        need.let_through += count;
+      }
+      if (has_no_tls(reason)) need.without_tls += count;
+    }
+    for (const auto& [reason, count] : outcome.refused) {
+      const bool is_wanted = is_for_want_of_a_rule(reason) || is_of_the_origin(reason);
+      if (is_wanted && options_.with_denied) need.refused += count;
+    }
+    return need;
+  }
+
+  [[nodiscard]] std::string pattern_of(const SeenTarget& target, const Need& need) const {
+    const auto port = ':' + std::to_string(target.port);
+    if (target.scheme == acl::Scheme::http) {
+      if (has_port(ports_.http_ports, target.port)) return target.host;
+      return "http://" + target.host + (target.port == 80 ? "" : port);
+    }
+    // Only where nothing spoke TLS: the pattern gives up the check of the name inside.
+    if (need.without_tls > 0 && need.without_tls == need.let_through) {
+      return "tcp://" + target.host + port;
+    }
+    return has_port(ports_.ports, target.port) ? target.host : target.host + port;
+  }
+
+  void note(const SeenTarget& target, const Reasons& reasons) {
+    for (const auto& [reason, count] : reasons) {
+      const bool is_listed = reason == "ip-literal" && acl::parse_host(target.host).address;
+      const auto remark = remark_about(reason);
+      if (is_listed || remark.empty()) continue;
+      list_.remarks.push_back(target_text(target) + ", " + std::to_string(count) + " times " +
+                              reason + ": " + std::string{remark});
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> hosts_without_port() const {
+    std::vector<std::string> hosts;
+    for (const auto& [pattern, need] : rules_) {
+      if (pattern.find(':') == std::string::npos) hosts.push_back(pattern);
+    }
+    return hosts;
+  }
+
+  static void merge(Needs& needs, const std::string& pattern, const Need& more) {
+    auto& need = needs[pattern];
+    need.let_through += more.let_through;
+    need.refused += more.refused;
+  }
+  static SuggestedRule rule_of(const std::string& pattern, const Need& need) {
+    return {pattern, need.let_through, need.refused};
+  }
+
+  const AllowlistOptions& options_;
+  KnownPorts ports_;
+  AgentAllowlist list_;
+  Needs rules_, addresses_;
+};
+
+}  // namespace
+
+std::vector<AgentAllowlist> make_allowlists(const Seen& seen, const AllowlistOptions& options) {
+  std::map<std::string, Gatherer> gatherers;
+  for (const auto& [target, outcome] : seen.targets()) {
+    if (target.agent.empty()) continue;
+    if (!options.agent.empty() && target.agent != options.agent) continue;
+    gatherers.try_emplace(target.agent, target.agent, options).first->second.add(target, outcome);
+  }
+  std::vector<AgentAllowlist> lists;
+  for (auto& [agent, gatherer] : gatherers) lists.push_back(gatherer.finish());
+  return lists;
+}
+
+}  // namespace stile::cli

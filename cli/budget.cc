@@ -1,0 +1,41 @@
+// stile budget reset: gives an agent its budgets anew.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/control_command.h"
+
+namespace stile::cli {
+namespace {
+
+struct Options {
+  ControlOptions control;
+  std::string agent;
+};
+
+}  // namespace
+
+void add_budget(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  auto* budget = app.add_subcommand("budget", "give an agent its budgets anew");
+  budget->require_subcommand(1);
+  budget->footer("Example:\n  stile budget reset alpha");
+  auto* command = budget->add_subcommand("reset", "all of bytes_up and bytes_down is left again");
+  command->add_option("AGENT", options->agent, "the agent's id")->required();
+  add_control_options(*command, options->control);
+  command->footer("Example:\n  stile budget reset alpha");
+  command->callback([options, &action] {
+    action = [options] {
+      return ask(
+          options->control, Access::change, {{"action", "budget-reset"}, {"agent", options->agent}},
+          [&](const Json&, const Terminal&) {
+            std::cout << options->agent << " has its whole budgets again\n  see: stile agents "
+                      << options->agent << '\n';
+            return fine;
+          });
+    };
+  });
+}
+
+}  // namespace stile::cli

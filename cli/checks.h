@@ -1,0 +1,12 @@
+// Checks of words on the command line: an empty text is fine, else it says what is wrong.
+#pragma once
+
+#include <string>
+
+namespace stile::cli {
+
+[[nodiscard]] std::string check_pattern(const std::string& text);
+[[nodiscard]] std::string check_duration(const std::string& text);
+[[nodiscard]] std::string check_size(const std::string& text);
+
+}  // namespace stile::cli

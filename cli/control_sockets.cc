@@ -1,0 +1,40 @@
+// Where the daemon listens.
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "cli/control_client.h"
+#include "config/embedded.h"
+#include "config/load.h"
+
+namespace stile::cli {
+namespace {
+
+// The config in use need not be readable for everybody who may look at the daemon: then the place
+// is the usual one.
+std::string configured_socket() {
+  std::ifstream file{config::default_path};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  const auto settings = config::parse_settings(text, config::default_path);
+  return file && settings ? settings->server.control : config::ServerSettings{}.control;
+}
+
+}  // namespace
+
+std::vector<std::string> control_sockets(const std::string& named) {
+  if (!named.empty()) return {named};
+  if (const char* variable = std::getenv("STILE_SOCKET"); variable != nullptr && *variable != 0) {
+    return {variable};
+  }
+  struct stat status {};
+  if (::stat(config::default_path, &status) == 0) return {configured_socket()};
+  std::vector<std::string> paths{config::embedded_default().server.control};
+  if (const auto usual = config::ServerSettings{}.control; usual != paths.front()) {
+    paths.push_back(usual);
+  }
+  return paths;
+}
+
+}  // namespace stile::cli

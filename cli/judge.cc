@@ -1,0 +1,120 @@
+// Judge: says what becomes of a request; a config, the running daemon, or the log itself.
+#include "cli/judge.h"
+
+#include <chrono>
+
+#include "acl/decide.h"
+#include "cli/control_command.h"
+
+namespace stile::cli {
+namespace {
+
+using acl::Verdict;
+
+acl::UnixMicros now() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
+}
+
+// Whether steps 1 to 6 give this reason.
+bool is_of_policy(std::string_view reason) {
+  for (auto code = acl::Reason::unknown_agent; code <= acl::Reason::host_not_allowed;
+       code = static_cast<acl::Reason>(static_cast<int>(code) + 1)) {
+    if (text(code) == reason) return true;
+  }
+  return false;
+}
+
+Judgement judge_by_policies(const acl::Snapshot& policies, const SeenTarget& target) {
+  const std::shared_ptr<const acl::AgentPolicy>* agent = nullptr;
+  if (!target.agent.empty()) {
+    agent = policies.by_id(target.agent);
+  } else if (const auto source = acl::Address::parse(target.source)) {
+    agent = policies.by_source(source->unmapped());
+  }
+  const auto port = std::to_string(target.port);
+  acl::Query query;
+  query.agent = agent == nullptr ? nullptr : agent->get();
+  query.scheme = target.scheme;
+  query.authority = {target.host, port, true};
+  query.now = now();
+  const auto decision = acl::decide(query);
+  Judgement judgement{decision.verdict, {}, decision.rule ? decision.rule.describe() : ""};
+  if (decision.reason != acl::Reason::none) judgement.reason = text(decision.reason);
+  return judgement;
+}
+
+Json explain_request(const SeenTarget& target) {
+  Json request{{"action", "explain"}};
+  if (target.agent.empty()) {
+    request["source"] = target.source;
+  } else {
+    request["agent"] = target.agent;
+  }
+  if (target.scheme == acl::Scheme::http) {
+    request["url"] = "http://" + target.host + ':' + std::to_string(target.port) + '/';
+  } else {
+    request["host"] = target.host;
+    request["port"] = target.port;
+  }
+  return request;
+}
+
+Outcome<Judgement> judge_by_daemon(ControlClient& client, const SeenTarget& target) {
+  const auto answer = send_request(client, explain_request(target));
+  if (!answer && (answer.error().code == "unknown-agent" || answer.error().code == "bad-request")) {
+    return Judgement{Verdict::deny, answer.error().code, {}};
+  }
+  if (!answer) return answer.error();
+  const auto verdict = text_of(answer->json, "verdict");
+  const auto reason = text_of(answer->json, "reason");
+  if (verdict == "allow" || !is_of_policy(reason)) {
+    return Judgement{Verdict::allow, {}, text_of(answer->json, "rule")};
+  }
+  return Judgement{verdict == "would-deny" ? Verdict::would_deny : Verdict::deny, reason,
+                   text_of(answer->json, "rule")};
+}
+
+// If a log has several verdicts for one target, the policy changed in between: the widest counts,
+// so that nothing that worked is missing from what would newly be refused.
+Judgement judge_by_log(const SeenOutcome& outcome) {
+  if (outcome.allowed > 0) return {Verdict::allow, {}, {}};
+  for (const auto& [reason, count] : outcome.observed) {
+    if (is_of_policy(reason)) return {Verdict::would_deny, reason, {}};
+  }
+  for (const auto& [reason, count] : outcome.refused) {
+    if (is_of_policy(reason)) return {Verdict::deny, reason, {}};
+  }
+  return {Verdict::allow, {}, {}};
+}
+
+}  // namespace
+
+std::string Judgement::text() const {
+  std::string words{acl::text(verdict)};
+  if (!reason.empty()) words += ' ' + reason;
+  return words;
+}
+
+Judge judge_of_config(std::string name, std::shared_ptr<const acl::Snapshot> policies) {
+  return {std::move(name),
+          [policies = std::move(policies)](const SeenTarget& target, const SeenOutcome&)
+              -> Outcome<Judgement> { return judge_by_policies(*policies, target); }};
+}
+
+Judge judge_of_daemon(std::shared_ptr<ControlClient> client) {
+  auto name = "the running daemon (" + client->path() + ')';
+  return {std::move(name),
+          [client = std::move(client)](const SeenTarget& target, const SeenOutcome&) {
+            return judge_by_daemon(*client, target);
+          }};
+}
+
+Judge judge_of_log() {
+  return {"the verdicts in the log",
+          [](const SeenTarget&, const SeenOutcome& outcome) -> Outcome<Judgement> {
+            return judge_by_log(outcome);
+          }};
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,53 @@
+// stile mode: enforce, observe, or the kill switch.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/control_command.h"
+
+namespace stile::cli {
+namespace {
+
+struct Options {
+  ControlOptions control;
+  std::string mode, agent;
+};
+
+int run(const Options& options) {
+  Json request{{"action", "mode"}, {"mode", options.mode}};
+  if (!options.agent.empty()) request["agent"] = options.agent;
+  return ask(options.control, Access::change, request, [&](const Json&, const Terminal&) {
+    const std::string who = options.agent.empty() ? "everybody" : options.agent;
+    std::cout << who << " is in mode " << options.mode << '\n';
+    if (options.mode == "offline") {
+      std::cout << "  what was open is closed; undo: stile mode enforce"
+                << (options.agent.empty() ? "" : " " + options.agent) << '\n';
+    } else if (options.mode == "observe") {
+      std::cout << "  refusals are only logged; see: stile suggest, then: stile mode enforce"
+                << (options.agent.empty() ? "" : " " + options.agent) << '\n';
+    }
+    return fine;
+  });
+}
+
+}  // namespace
+
+void add_mode(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("mode", "enforce, observe, or cut off (offline)");
+  command->add_option("MODE", options->mode, "enforce, observe or offline")
+      ->required()
+      ->check(CLI::IsMember({"enforce", "observe", "offline"}));
+  command->add_option("AGENT", options->agent, "only this one (default: all)");
+  add_control_options(*command, options->control);
+  command->footer(
+      "Examples:\n"
+      "  stile mode offline               nobody gets out; what is open is closed\n"
+      "  stile mode offline alpha         alpha does not\n"
+      "  stile mode observe alpha         log what would be refused, but let it through\n"
+      "  stile mode enforce alpha");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace stile::cli

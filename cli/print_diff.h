@@ -1,0 +1,20 @@
+// print_diff: what `stile diff` found, for people and for programs.
+#pragma once
+
+#include <vector>
+
+#include "cli/json.h"
+#include "cli/replay.h"
+#include "cli/rule_diff.h"
+#include "cli/terminal.h"
+
+namespace stile::cli {
+
+// On standard output.
+void print_replay(const Replay& replay, const Terminal& terminal);
+void print_rule_diff(const std::vector<AgentDiff>& diffs, const Terminal& terminal);
+
+[[nodiscard]] Json as_json(const Replay& replay);
+[[nodiscard]] Json as_json(const std::vector<AgentDiff>& diffs);
+
+}  // namespace stile::cli

@@ -1,0 +1,90 @@
+// stile put-agent, stile remove-agent: agents come and go while the daemon runs.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/control_command.h"
+#include "config/diagnostics.h"
+
+namespace stile::cli {
+namespace {
+
+struct Options {
+  ControlOptions control;
+  std::string file, agent;
+};
+
+// The card's own text: read and written again, it would lose a key that stands there twice, which
+// the daemon refuses.
+Outcome<std::string> read_card(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") file.open(path);
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  if (!in && text.empty()) {
+    return Failure{failed, "config-error", "cannot read the card " + path, "ls -l " + path};
+  }
+  if (!Json::parse(text, nullptr, false).is_object()) {
+    return Failure{failed, "config-error", path + " is no JSON object", "jq . " + path};
+  }
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+int put(const Options& options) {
+  const auto card = read_card(options.file);
+  if (!card) return report(card.error(), options.control);
+  auto client = connect(options.control, Access::change);
+  if (!client) return report(client.error(), options.control);
+  const auto answer = send_text(*client, R"({"action":"put-agent","card":)" + *card + '}',
+                                {{"action", "put-agent"}});
+  if (!answer) return report(answer.error(), options.control);
+  if (options.control.json) {
+    std::cout << dump(answer->json) << '\n';
+    return fine;
+  }
+  const Json parsed = Json::parse(*card);
+  const auto id = config::printable(text_of(parsed, has(parsed, "id") ? "id" : "agent_id"));
+  std::cout << id << " is known\n  see: stile agents " << id << '\n';
+  return fine;
+}
+
+int remove(const Options& options) {
+  return ask(options.control, Access::change,
+             {{"action", "remove-agent"}, {"agent", options.agent}},
+             [&](const Json&, const Terminal&) {
+               std::cout << options.agent << " is gone; what it had open is closed\n";
+               return fine;
+             });
+}
+
+}  // namespace
+
+void add_put_agent(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("put-agent", "add an agent, or replace it, from a card");
+  command->add_option("FILE", options->file, "the card (JSON); - is standard input")->required();
+  add_control_options(*command, options->control);
+  command->footer(
+      "Examples:\n"
+      "  stile put-agent alpha.json\n"
+      "  echo '{\"agent_id\":\"alpha\",\"source\":[\"10.200.0.2\"],\n"
+      "         \"allowed_hosts\":[\"api.openai.com\"],\"ttl_seconds\":3600}' | stile put-agent -");
+  command->callback([options, &action] { action = [options] { return put(*options); }; });
+}
+
+void add_remove_agent(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("remove-agent", "remove an agent and close what it has open");
+  command->add_option("AGENT", options->agent, "the agent's id")->required();
+  add_control_options(*command, options->control);
+  command->footer("Example:\n  stile remove-agent alpha");
+  command->callback([options, &action] { action = [options] { return remove(*options); }; });
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,30 @@
+// read_logs: the requests of several audit logs, with a word about what could not be used.
+#include "cli/read_logs.h"
+
+#include <iostream>
+
+#include "audit/text.h"
+#include "cli/command.h"
+
+namespace stile::cli {
+
+Outcome<Seen> read_logs(const std::vector<std::string>& files) {
+  Seen seen;
+  for (const auto& file : files) {
+    if (const auto read = seen.read(file); !read) {
+      return Failure{failed, "no-log", "cannot read " + read.error().message,
+                     "sudo stile …   or name another log: --audit FILE"};
+    }
+  }
+  if (seen.foreign_lines() > 0) {
+    std::cerr << "stile: " << audit::counted(seen.foreign_lines(), "line")
+              << " passed over: not of an audit log in JSON\n";
+  }
+  if (seen.dropped() > 0) {
+    std::cerr << "stile: " << audit::counted(seen.dropped(), "request")
+              << " passed over: more different hosts than can be kept\n";
+  }
+  return seen;
+}
+
+}  // namespace stile::cli

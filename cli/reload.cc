@@ -1,0 +1,88 @@
+// stile reload, rotate, drain: what the daemon does with itself.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/control_command.h"
+#include "cli/table.h"
+
+namespace stile::cli {
+namespace {
+
+// A list of names or their number, whichever the daemon gives.
+std::string amount(const Json& change, const char* key) {
+  const Json& list = list_of(change, key);
+  return list.empty() ? text_of(change, key) : joined(list);
+}
+
+int print_reload(const Json& answer, const Terminal& terminal) {
+  std::cout << "policy " << number_of(answer, "generation") << " is in force\n";
+  using Cut = Column::Cut;
+  Table table{{{"AGENT", {}, {}, 0}, {"ADDED", {}, Cut::tail, 0}, {"REMOVED", {}, Cut::tail, 0}}};
+  for (const Json& change : list_of(answer, "changed")) {
+    table.add({text_of(change, "agent"), amount(change, "added"), amount(change, "removed")});
+  }
+  if (table.is_empty()) {
+    std::cout << "no agent's rules have changed\n";
+  } else {
+    table.print(std::cout, terminal);
+  }
+  return fine;
+}
+
+struct Simple {
+  const char* name;
+  const char* help;
+  const char* footer;
+  const char* done;
+};
+
+void add_simple(CLI::App& app, Action& action, const Simple& simple) {
+  auto options = std::make_shared<ControlOptions>();
+  auto* command = app.add_subcommand(simple.name, simple.help);
+  add_control_options(*command, *options);
+  command->footer(simple.footer);
+  command->callback([options, simple, &action] {
+    action = [options, simple] {
+      return ask(*options, Access::change, {{"action", simple.name}},
+                 [&](const Json&, const Terminal&) {
+                   std::cout << simple.done << '\n';
+                   return fine;
+                 });
+    };
+  });
+}
+
+}  // namespace
+
+void add_reload(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ControlOptions>();
+  auto* command = app.add_subcommand("reload", "read the config again, all or nothing");
+  add_control_options(*command, *options);
+  command->footer(
+      "Example:\n  stile check && stile diff && stile reload\n"
+      "A config with an error changes nothing. Only what the new policy refuses is closed.");
+  command->callback([options, &action] {
+    action = [options] {
+      return ask(*options, Access::change, {{"action", "reload"}}, print_reload);
+    };
+  });
+}
+
+void add_rotate(CLI::App& app, Action& action) {
+  add_simple(
+      app, action,
+      {"rotate", "reopen the audit log, after it was moved away",
+       "Example:\n  mv audit.jsonl audit.jsonl.1 && stile rotate", "the audit log was reopened"});
+}
+
+void add_drain(CLI::App& app, Action& action) {
+  add_simple(app, action,
+             {"drain", "let what is open end, refuse what is new, then stop",
+              "Example:\n  stile drain && systemctl restart stiled",
+              "draining: new requests are refused; the daemon ends with the last tunnel, or at "
+              "limits.drain_timeout_ms"});
+}
+
+}  // namespace stile::cli

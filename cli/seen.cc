@@ -1,0 +1,85 @@
+// Seen: what agents asked for and what became of it, gathered from audit logs.
+#include "cli/seen.h"
+
+#include <limits>
+
+#include "audit/line.h"
+#include "audit/line_source.h"
+#include "config/diagnostics.h"
+
+namespace stile::cli {
+
+using audit::Key;
+
+namespace {
+
+SeenTarget target_of(const audit::Line& line) {
+  SeenTarget target;
+  target.agent = line.text(Key::agent);
+  if (target.agent.empty()) {
+    const auto source = line.raw(Key::src);  // address:port
+    target.source = std::string{source.substr(0, source.rfind(':'))};
+  }
+  target.scheme = line.raw(Key::scheme) == "http" ? acl::Scheme::http : acl::Scheme::tunnel;
+  target.host = line.text(Key::host);
+  const auto port = line.number(Key::port);
+  target.port = port <= std::numeric_limits<std::uint16_t>::max() ? static_cast<std::uint16_t>(port)
+                                                                  : std::uint16_t{0};
+  return target;
+}
+
+}  // namespace
+
+std::string target_text(const SeenTarget& target) {
+  const auto scheme = target.scheme == acl::Scheme::http ? "http://" : "";
+  return scheme + config::printable(target.host) + ':' + std::to_string(target.port);
+}
+
+std::uint64_t SeenOutcome::count() const {
+  std::uint64_t sum = allowed;
+  for (const auto& [reason, count] : observed) sum += count;
+  for (const auto& [reason, count] : refused) sum += count;
+  return sum;
+}
+
+void Seen::add(const audit::Line& line) {
+  const auto event = line.raw(Key::event);
+  // A close tells of what its open has told already.
+  if ((event != "open" && event != "deny") || line.raw(Key::host).empty()) return;
+  if (first_.empty()) first_ = line.raw(Key::ts);
+  last_ = line.raw(Key::ts);
+  auto target = target_of(line);
+  auto found = targets_.find(target);
+  if (found == targets_.end()) {
+    if (targets_.size() >= max_targets) {
+      ++dropped_;
+      return;
+    }
+    found = targets_.emplace(std::move(target), SeenOutcome{}).first;
+  }
+  const auto verdict = line.raw(Key::verdict);
+  const std::string reason{line.raw(Key::reason)};
+  if (verdict == "allow") {
+    ++found->second.allowed;
+  } else {
+    ++(verdict == "would-deny" ? found->second.observed : found->second.refused)[reason];
+  }
+}
+
+Result<void> Seen::read(const std::string& file) {
+  auto source = audit::LineSource::open(file);
+  if (!source) return source.error();
+  audit::Line line;
+  while (source->next()) {
+    const auto kind = audit::read_line(source->line(), line);
+    if (kind == audit::LineKind::whole) {
+      add(line);
+    } else if (kind == audit::LineKind::foreign) {
+      ++foreign_lines_;
+    }
+  }
+  if (!source->error().empty()) return Error{source->error()};
+  return {};
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,62 @@
+// Seen: what agents asked for and what became of it, gathered from audit logs.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "acl/pattern.h"
+#include "acl/result.h"
+
+namespace stile::audit {
+class Line;
+}
+
+namespace stile::cli {
+
+struct SeenTarget {
+  std::string agent;   // empty: the source belonged to nobody
+  std::string source;  // address; only if there is no agent
+  acl::Scheme scheme = acl::Scheme::tunnel;
+  std::string host;  // canonical, or as it was sent if it was refused as malformed
+  std::uint16_t port = 0;
+  friend auto operator<=>(const SeenTarget&, const SeenTarget&) = default;
+};
+
+// "alpha.example:8443", "http://alpha.example:80": without bytes that could steer a terminal.
+[[nodiscard]] std::string target_text(const SeenTarget& target);
+
+struct SeenOutcome {
+  std::uint64_t allowed = 0;
+  std::map<std::string, std::uint64_t> observed;  // would-deny, by reason
+  std::map<std::string, std::uint64_t> refused;   // deny, by reason
+  [[nodiscard]] std::uint64_t count() const;
+};
+
+class Seen {
+ public:
+  // An agent can ask for any number of names; more different ones than this are only counted.
+  static constexpr std::size_t max_targets = 1'000'000;
+
+  // Adds the requests of a log; "-" is standard input. What is no audit line is only counted.
+  [[nodiscard]] Result<void> read(const std::string& file);
+
+  [[nodiscard]] const std::map<SeenTarget, SeenOutcome>& targets() const noexcept {
+    return targets_;
+  }
+  [[nodiscard]] std::uint64_t foreign_lines() const noexcept { return foreign_lines_; }
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+  [[nodiscard]] const std::string& first() const noexcept { return first_; }  // time stamps
+  [[nodiscard]] const std::string& last() const noexcept { return last_; }
+
+ private:
+  void add(const audit::Line& line);
+
+  std::map<SeenTarget, SeenOutcome> targets_;
+  std::uint64_t foreign_lines_ = 0, dropped_ = 0;
+  std::string first_, last_;
+};
+
+}  // namespace stile::cli

@@ -1,0 +1,148 @@
+// stile suggest: the smallest allowlist for what a log has seen.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "cli/allowlist.h"
+#include "cli/commands.h"
+#include "cli/control_command.h"
+#include "cli/read_logs.h"
+#include "cli/used_config.h"
+#include "config/diagnostics.h"
+
+namespace stile::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> logs;
+  std::optional<std::string> config;
+  std::string agent;
+  bool without_denied = false, use_suffixes = false, json = false;
+};
+
+std::string times(const SuggestedRule& rule) {
+  std::string text;
+  if (rule.let_through > 0) text += std::to_string(rule.let_through) + " let through";
+  if (rule.refused > 0) {
+    text += (text.empty() ? "" : ", ") + std::to_string(rule.refused) + " REFUSED until now";
+  }
+  return text;
+}
+
+void print_rules(const char* key, const std::vector<SuggestedRule>& rules) {
+  std::size_t width = 0;
+  for (const auto& rule : rules) width = std::max(width, rule.pattern.size());
+  std::cout << key << " = [\n";
+  for (const auto& rule : rules) {
+    std::cout << "  \"" << rule.pattern << "\"," << std::string(width - rule.pattern.size(), ' ')
+              << "  # " << times(rule) << '\n';
+  }
+  std::cout << "]\n";
+}
+
+void print_list(const AgentAllowlist& list, bool uses_suffixes) {
+  std::cout << "\n[[agent]]\nid = \"" << config::printable(list.agent) << "\"\n";
+  print_rules("allow", list.allow);
+  if (!list.allow_ip.empty()) print_rules("allow_ip", list.allow_ip);
+  for (const auto& suffix : list.suffixes) {
+    std::cout << "# " << suffix.pattern << (uses_suffixes ? " covers" : " would cover");
+    for (const auto& host : suffix.covers) {
+      std::cout << (&host == &suffix.covers.front() ? " " : ", ") << host;
+    }
+    std::cout << (uses_suffixes ? "\n" : ", and all else below it\n");
+  }
+  for (const auto& remark : list.remarks) std::cout << "# not suggested: " << remark << '\n';
+}
+
+Json as_json(const std::vector<SuggestedRule>& rules) {
+  Json list = Json::array();
+  for (const auto& rule : rules) {
+    list.push_back(
+        {{"pattern", rule.pattern}, {"let_through", rule.let_through}, {"refused", rule.refused}});
+  }
+  return list;
+}
+
+Json as_json(const AgentAllowlist& list) {
+  Json suffixes = Json::array();
+  for (const auto& suffix : list.suffixes) {
+    suffixes.push_back({{"pattern", suffix.pattern}, {"covers", suffix.covers}});
+  }
+  return {{"agent", list.agent},
+          {"allow", as_json(list.allow)},
+          {"allow_ip", as_json(list.allow_ip)},
+          {"suffixes", suffixes},
+          {"remarks", list.remarks}};
+}
+
+void print(const Options& options, const std::vector<AgentAllowlist>& lists, const Seen& seen) {
+  if (options.json) {
+    Json agents = Json::array();
+    for (const auto& list : lists) agents.push_back(as_json(list));
+    std::cout << dump({{"ok", true}, {"agents", agents}}) << '\n';
+    return;
+  }
+  if (lists.empty()) {
+    std::cout << "# nothing was asked for"
+              << (options.agent.empty() ? "" : " by " + config::printable(options.agent))
+              << " in this log\n";
+    return;
+  }
+  std::cout << "# What was seen from " << seen.first() << " to " << seen.last() << ".\n"
+            << "# Read it before you paste it: an agent chooses what it asks for.\n"
+            << "# Put the keys into the agent's entry, then: stile check && stile reload\n";
+  for (const auto& list : lists) print_list(list, options.use_suffixes);
+}
+
+// The usual ports of an agent, as far as the config is known.
+KnownPorts ports_of(const std::optional<UsedConfig>& config, const std::string& agent) {
+  if (!config) return {};
+  if (const auto* policy = config->policies->by_id(agent)) {
+    return {(*policy)->ports, (*policy)->http_ports};
+  }
+  const auto& egress = config->loaded.settings.egress;
+  return {egress.ports, egress.http_ports};
+}
+
+int run(const Options& options) {
+  const ControlOptions control{{}, options.json};
+  std::optional<UsedConfig> config;
+  if (auto read = read_config(options.config)) {
+    config = std::move(*read);
+  } else if (options.config || options.logs.empty()) {
+    return report(read.error(), control);
+  }  // else it may be another host's log: only the usual ports are taken for granted
+  const auto logs = audit_logs(options.logs, config);
+  if (!logs) return report(logs.error(), control);
+  const auto seen = read_logs(*logs);
+  if (!seen) return report(seen.error(), control);
+  const auto lists =
+      make_allowlists(*seen, {[&](const std::string& agent) { return ports_of(config, agent); },
+                              options.agent, !options.without_denied, options.use_suffixes});
+  print(options, lists, *seen);
+  return fine;
+}
+
+}  // namespace
+
+void add_suggest(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("suggest", "the smallest allowlist for what a log has seen");
+  command->add_option("--audit", options->logs,
+                      "audit logs; - is standard input (default: the config's)");
+  command->add_option("--config", options->config,
+                      "whose ports need not be named (default: the one in use)");
+  command->add_option("--agent", options->agent, "only this one");
+  command->add_flag("--without-denied", options->without_denied,
+                    "leave out what was refused: only what was let through or observed");
+  command->add_flag("--suffixes", options->use_suffixes,
+                    "one suffix in the place of several hosts; never a public one");
+  command->add_flag("--json", options->json, "as JSON");
+  command->footer(
+      "Examples:\n"
+      "  stile mode observe alpha; …; stile suggest --agent alpha\n"
+      "  stile suggest --audit audit.jsonl.1 audit.jsonl --without-denied");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,89 @@
+// stile tail: the live view of what agents do.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <iostream>
+#include <memory>
+
+#include "audit/line.h"
+#include "audit/show.h"
+#include "cli/commands.h"
+#include "cli/control_command.h"
+#include "cli/event_line.h"
+
+namespace stile::cli {
+namespace {
+
+struct Options {
+  ControlOptions control;
+  audit::ShowOptions filter;
+};
+
+// Every line has been flushed when the next one is waited for, so that nothing is left to be done.
+void end_quietly(int) { ::_exit(fine); }
+
+void show(const Options& options, const std::string& text, const Terminal& terminal) {
+  audit::Line line;
+  if (audit::read_line(text, line) == audit::LineKind::whole) {
+    if (!audit::matches(line, options.filter)) return;
+    if (options.control.json) {
+      std::cout << text << std::endl;  // an audit line is printable ASCII
+    } else {
+      std::cout << event_line(line, terminal) << std::endl;
+    }
+    return;
+  }
+  const Json event = Json::parse(text, nullptr, false);
+  if (options.control.json) {
+    std::cout << dump(event) << std::endl;
+  } else if (text_of(event, "event") == "missed") {
+    const auto words = "-- " + std::to_string(number_of(event, "count")) +
+                       " events missed: they came faster than they were read; all are in the log";
+    std::cout << terminal.coloured(words, Colour::yellow) << std::endl;
+  }
+}
+
+int run(const Options& options) {
+  std::signal(SIGINT, end_quietly);
+  std::signal(SIGTERM, end_quietly);
+  std::signal(SIGPIPE, end_quietly);
+  auto client = connect(options.control, Access::look);
+  if (!client) return report(client.error(), options.control);
+  Json request{{"action", "tail"}};
+  if (!options.filter.agent.empty()) request["agent"] = options.filter.agent;
+  if (const auto answer = send_request(*client, request); !answer) {
+    return report(answer.error(), options.control);
+  }
+  const Terminal terminal = Terminal::of_output();
+  while (true) {
+    const auto text = client->next_line(0);
+    if (!text) return report(text.error(), options.control);
+    if (!*text) {
+      return report({no_daemon, "no-daemon", "the daemon at " + client->path() + " has gone",
+                     "systemctl status stiled"},
+                    options.control);
+    }
+    show(options, **text, terminal);
+  }
+}
+
+}  // namespace
+
+void add_tail(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("tail", "watch decisions as they are made");
+  command->add_option("--agent", options->filter.agent, "only this one");
+  command->add_flag("--denied", options->filter.denied_only, "only what is, or would be, refused");
+  add_control_options(*command, options->control);
+  command->footer(
+      "Examples:\n"
+      "  stile tail --denied\n"
+      "  stile tail --agent alpha\n"
+      "  stile tail --json | jq -r .host\n"
+      "One line an event, times in UTC. A slow reader never holds up the proxy: it is told how\n"
+      "many events it missed. Ctrl-C ends it.");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,23 @@
+// Terminal: what standard output can show, and text that is fit for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stile::cli {
+
+enum class Colour : std::uint8_t { none, bold, dim, red, green, yellow };
+
+struct Terminal {
+  bool has_colour = false;
+  std::size_t width = 0;  // 0: no terminal, so nothing is cut
+
+  // Of standard output. No colour without a terminal, on a dumb one, or with NO_COLOR.
+  static Terminal of_output();
+
+  [[nodiscard]] std::string coloured(std::string_view text, Colour colour) const;
+};
+
+}  // namespace stile::cli

@@ -44,8 +44,8 @@ install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}/etc/stile/agents.d\")" COMPON
 foreach(completion bash-completion/completions/stile=stile.bash zsh/vendor-completions/_stile=_stile
                    fish/vendor_completions.d/stile.fish=stile.fish)
   string(REGEX MATCH "^(.*)/([^/]+)=(.*)$" parts ${completion})
-  if(EXISTS ${PROJECT_SOURCE_DIR}/cli/completions/${CMAKE_MATCH_3})
-    install(FILES cli/completions/${CMAKE_MATCH_3} RENAME ${CMAKE_MATCH_2}
+  if(EXISTS ${PROJECT_SOURCE_DIR}/deploy/completions/${CMAKE_MATCH_3})
+    install(FILES deploy/completions/${CMAKE_MATCH_3} RENAME ${CMAKE_MATCH_2}
       DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_1} COMPONENT daemon)
   endif()
 endforeach()

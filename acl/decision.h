@@ -45,7 +45,7 @@ inline constexpr std::size_t reason_count = static_cast<std::size_t>(Reason::idl
 
 [[nodiscard]] std::string_view text(Verdict verdict) noexcept;
 [[nodiscard]] std::string_view text(Reason reason) noexcept;
-// The HTTP status of a refusal: 403 unless the contract says otherwise.
+// The HTTP status of a refusal: 403 for most.
 [[nodiscard]] int status(Reason reason) noexcept;
 // One plain sentence for the operator who reads it at night.
 [[nodiscard]] std::string_view sentence(Reason reason) noexcept;

@@ -72,12 +72,39 @@ std::optional<Address> strict_literal(std::string_view raw) noexcept {
   return address && !address->is_v4() ? address : std::nullopt;
 }
 
-// A label is 1 to 63 bytes and has no hyphen at its ends. The dots come as places in the name, the
-// last one behind its end.
-bool labels_are_good(std::string_view name, const std::uint8_t* dots, std::size_t count) noexcept {
+// What one pass over a text of at most Host::max_length bytes finds.
+struct Scan {
+  unsigned marks = 0;
+  std::size_t labels = 0;
+  std::array<std::uint8_t, Host::max_length + 1> ends;  // of the labels
+};
+
+// Writes the canonical bytes to `out`. There is no branch on the bytes: where the dots are cannot
+// be predicted, and a wrong guess costs more than a store for each byte. `ends` is never left,
+// since there is at most one end per byte and one behind the last.
+void scan(std::string_view name, char* out, Scan& found) noexcept {
+  const char* const in = name.data();
+  const std::size_t size = name.size();
+  std::uint8_t* const ends = found.ends.data();
+  std::size_t count = 0;
+  unsigned marks = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const ByteClass c = class_of(in[i]);
+    marks |= c.marks;
+    out[i] = c.canonical;
+    ends[count] = static_cast<std::uint8_t>(i);
+    count += c.canonical == '.' ? 1U : 0U;
+  }
+  ends[count] = static_cast<std::uint8_t>(size);
+  found.labels = count + 1;
+  found.marks = marks;
+}
+
+// 1 to 63 bytes without a hyphen at the ends.
+bool labels_are_good(std::string_view name, const Scan& found) noexcept {
   std::size_t start = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t end = dots[i];
+  for (std::size_t i = 0; i < found.labels; ++i) {
+    const std::size_t end = found.ends[i];
     if (end == start || end - start > Host::max_label) return false;
     if (name[start] == '-' || name[end - 1] == '-') return false;
     start = end + 1;
@@ -92,31 +119,20 @@ HostParse parse_host(std::string_view raw) noexcept {
   std::string_view name = raw;
   if (name.ends_with('.')) name.remove_suffix(1);
   const bool fits = name.size() <= Host::max_length;
-
-  // One pass, and no branch on the bytes: where the dots are cannot be predicted, and a wrong guess
-  // costs more than a store for each byte.
-  std::array<std::uint8_t, Host::max_length + 1> dots;
-  std::size_t count = 0;
-  unsigned marks = 0;
-  for (std::size_t i = 0; fits && i < name.size(); ++i) {
-    const auto [mark, canonical] = class_of(name[i]);
-    marks |= mark;
-    parse.host.bytes_[i] = canonical;
-    dots[count] = static_cast<std::uint8_t>(i);
-    count += canonical == '.' ? 1U : 0U;
+  Scan found;
+  if (fits) {
+    scan(name, parse.host.bytes_.data(), found);
+  } else {
+    found.marks = marks_of(name);
   }
-  if (!fits) marks = marks_of(name);
-
-  if ((marks & of_literal) != 0 || last_label_is_number(name)) {
+  if ((found.marks & of_literal) != 0 || last_label_is_number(name)) {
     parse.kind = HostParse::Kind::ip_literal;
     parse.address = strict_literal(raw);
     return parse;
   }
-  if (!fits || (marks & foreign) != 0) return parse;
-  dots[count++] = static_cast<std::uint8_t>(name.size());
-  if (!labels_are_good(name, dots.data(), count)) return parse;
+  if (!fits || (found.marks & foreign) != 0 || !labels_are_good(name, found)) return parse;
   parse.host.length_ = static_cast<std::uint8_t>(name.size());
-  parse.host.has_underscore_ = (marks & underscore) != 0;
+  parse.host.has_underscore_ = (found.marks & underscore) != 0;
   parse.kind = HostParse::Kind::name;
   return parse;
 }
@@ -131,7 +147,7 @@ Authority split_authority(std::string_view raw) noexcept {
     // "::1:443", "fe80::1:443": an IPv6 address without its brackets. A URL parser refuses it; cut
     // at the last colon, its host is refused as the address that it is.
     const bool starts_like_v6 =
-        colon != std::string_view::npos && colon <= 4 &&
+        colon <= 4 &&
         std::all_of(raw.begin(), raw.begin() + static_cast<std::ptrdiff_t>(colon), is_hex);
     if (starts_like_v6) colon = raw.rfind(':');
   }

@@ -20,10 +20,6 @@ constexpr std::array<std::uint64_t, Host::max_length> make_powers() {
 }
 constexpr auto powers = make_powers();
 
-constexpr std::uint64_t term(char c, std::size_t from_end) noexcept {
-  return static_cast<unsigned char>(c) * powers[from_end];
-}
-
 // Spreads the sum over all bits; the table takes the upper ones.
 constexpr std::uint32_t finish(std::uint64_t sum) noexcept {
   sum = (sum ^ sum >> 32) * 0xd6e8feb86659fd93;
@@ -34,25 +30,32 @@ constexpr std::uint32_t finish(std::uint64_t sum) noexcept {
 
 std::uint32_t hash_name(std::string_view name) noexcept {
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) sum += term(name[name.size() - 1 - i], i);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    sum += static_cast<unsigned char>(name[name.size() - 1 - i]) * powers[i];
+  }
   return finish(sum);
 }
 
 HostKey::HostKey(const Host& host) noexcept : name_{host.text()} {
-  // Every byte stores a part, and only a dot keeps it: a branch on the bytes would be guessed wrong
-  // once or twice in each name.
-  std::array<std::uint64_t, max_labels + 1> sums;
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < name_.size(); ++i) {
-    const std::size_t at = name_.size() - 1 - i;
-    sums[labels_] = sum;
-    parts_[labels_].offset = static_cast<std::uint32_t>(at + 1);
-    labels_ += name_[at] == '.' ? 1U : 0U;
-    sum += term(name_[at], i);
-  }
   if (name_.empty()) return;
-  sums[labels_] = sum;
-  parts_[labels_++].offset = 0;
+  // Every byte stores a part, and only a dot keeps it: a branch on the bytes would be guessed wrong
+  // once or twice in each name. A name of 253 bytes has at most 127 labels, so the last store is
+  // within the array.
+  std::uint64_t sums[max_labels];
+  const char* const last = name_.data() + name_.size() - 1;
+  const std::size_t size = name_.size();
+  std::uint64_t sum = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const char c = *(last - i);
+    sums[count] = sum;
+    parts_[count].offset = static_cast<std::uint32_t>(size - i);
+    count += c == '.' ? 1U : 0U;
+    sum += static_cast<unsigned char>(c) * powers[i];
+  }
+  sums[count] = sum;
+  parts_[count].offset = 0;
+  labels_ = count + 1;
   for (std::size_t i = 0; i < labels_; ++i) parts_[i].hash = finish(sums[i]);
 }
 

@@ -33,7 +33,7 @@ RuleSet::Builder::Builder(std::string source) : set_{std::make_unique<RuleSet>()
 
 void RuleSet::Builder::reserve(std::size_t rules, std::size_t name_bytes) {
   set_->rules_.reserve(rules);
-  set_->names_.reserve(name_bytes);
+  names_.reserve(name_bytes);
 }
 
 void RuleSet::Builder::add(const Pattern& pattern, std::uint32_t line) {
@@ -52,85 +52,98 @@ void RuleSet::Builder::append(Pattern::Kind kind, Pattern::Reach reach, std::uin
   // A rule that is left out could be a deny rule, and an offset that wraps gives it another name.
   constexpr std::size_t max_offset = std::numeric_limits<std::uint32_t>::max();
   const std::size_t max_length = has_name(kind) ? Host::max_length : Pattern::max_regex_length;
-  if (name.size() > max_length || set_->names_.size() + name.size() > max_offset) {
+  if (name.size() > max_length || names_.size() + name.size() > max_offset) {
     throw std::length_error{"RuleSet: a name or a list that is too long"};
   }
-  set_->rules_.push_back({static_cast<std::uint32_t>(set_->names_.size()), line, 0,
+  set_->rules_.push_back({static_cast<std::uint32_t>(names_.size()), line, 0,
                           static_cast<std::uint16_t>(name.size()), port, kind, reach});
-  set_->names_ += name;
+  names_ += name;
 }
 
 std::shared_ptr<const RuleSet> RuleSet::Builder::build() && {
   set_->rules_.shrink_to_fit();
-  set_->names_.shrink_to_fit();
-  set_->index_rules();
+  set_->index_rules(names_);
   return std::move(set_);
 }
 
-void RuleSet::index_rules() {
-  slots_.resize(2 * rules_.size() + 1);
+void RuleSet::index_rules(const std::string& names) {
+  const auto name_of = [&](const Rule& rule) {
+    return std::string_view{names}.substr(rule.name_offset, rule.name_length);
+  };
+  name_bytes_ = names.size();
+  std::size_t space = 0;
+  for (const Rule& rule : rules_) {
+    if (has_name(rule.kind)) space += NameTable::space_for(rule.name_length);
+  }
+  table_.reserve(space);
+
   // The table of a large list is far larger than the cache: with the hashes of a few rules made
-  // ahead, their slots are fetched together.
+  // ahead, their buckets are fetched together.
   constexpr std::size_t batch = 16;
   std::array<std::uint32_t, batch> hashes{};
   for (std::size_t start = 0; start < rules_.size(); start += batch) {
     const std::size_t count = std::min(batch, rules_.size() - start);
     for (std::size_t i = 0; i < count; ++i) {
       const Rule& rule = rules_[start + i];
-      hashes[i] = has_name(rule.kind) ? hash_name(name(rule)) : 0;
-      __builtin_prefetch(&slots_[home(hashes[i])], 1);
+      if (!has_name(rule.kind)) continue;
+      hashes[i] = hash_name(name_of(rule));
+      table_.prefetch(hashes[i]);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      link(static_cast<std::uint32_t>(start + i), hashes[i]);
+      link(static_cast<std::uint32_t>(start + i), hashes[i], name_of(rules_[start + i]));
     }
   }
 }
 
-void RuleSet::link(std::uint32_t index, std::uint32_t hash) {
+void RuleSet::link(std::uint32_t index, std::uint32_t hash, std::string_view text) {
   Rule& added = rules_[index];
-  if (added.kind == Pattern::Kind::regex) {
-    regexes_.push_back(index);
-    return;
-  }
   if (added.kind == Pattern::Kind::any) {
     if (any_ == 0) any_ = index + 1;
+    added.name_offset = 0;  // it has no name, and the place of none is no place in the table
     return;
   }
-  const std::string_view text = name(added);
+  if (added.kind == Pattern::Kind::regex) {
+    regexes_.push_back(index);
+    added.name_offset = static_cast<std::uint32_t>(expressions_.size());
+    expressions_ += text;
+    return;
+  }
   const auto depth = static_cast<std::size_t>(std::count(text.begin(), text.end(), '.')) + 1;
   (added.kind == Pattern::Kind::exact ? exact_depths_ : tree_depths_).set(depth);
 
-  Slot& slot = slots_[find(hash, text)];
-  if (slot.rule == 0) {
-    slot = {index + 1,
-            added.name_offset,
-            tag(hash),
-            added.port,
-            static_cast<std::uint8_t>(text.size()),
-            added.kind,
-            added.reach,
-            false};
-    return;
+  NameTable::Entry entry = table_.find(hash, text);
+  if (entry.rule == 0) {
+    entry.rule = index + 1;
+    entry.port = added.port;
+    entry.kind = added.kind;
+    entry.reach = added.reach;
+  } else {
+    chain(entry.rule, index);
+    entry.has_more = rules_[entry.rule - 1].next != 0;
   }
-  // The same pattern once more says nothing new; chained, a list of one repeated line would make
-  // every look-up long.
-  for (std::uint32_t at = slot.rule;;) {
+  added.name_offset = table_.put(hash, text, entry);
+}
+
+// Behind the last rule with that name. The same pattern once more says nothing new: chained, a list
+// of one repeated line would make every look-up long.
+void RuleSet::chain(std::uint32_t first, std::uint32_t index) {
+  const Rule& added = rules_[index];
+  for (std::uint32_t at = first;; at = rules_[at - 1].next) {
     Rule& present = rules_[at - 1];
     if (present.kind == added.kind && present.reach == added.reach && present.port == added.port) {
       return;
     }
     if (present.next == 0) {
       present.next = index + 1;
-      slot.has_more = true;
       return;
     }
-    at = present.next;
   }
 }
 
 std::size_t RuleSet::memory_bytes() const noexcept {
-  return sizeof(*this) + source_.capacity() + names_.capacity() + rules_.capacity() * sizeof(Rule) +
-         slots_.capacity() * sizeof(Slot) + regexes_.capacity() * sizeof(std::uint32_t);
+  return sizeof(*this) + source_.capacity() + rules_.capacity() * sizeof(Rule) +
+         table_.memory_bytes() + expressions_.capacity() +
+         regexes_.capacity() * sizeof(std::uint32_t);
 }
 
 }  // namespace stile::acl

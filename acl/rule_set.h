@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "acl/host_key.h"
+#include "acl/name_table.h"
 #include "acl/pattern.h"
 
 namespace stile::acl {
@@ -59,6 +60,7 @@ class RuleSet {
     void append(Pattern::Kind kind, Pattern::Reach reach, std::uint16_t port, std::string_view name,
                 std::uint32_t line);
     std::unique_ptr<RuleSet> set_;
+    std::string names_;  // where the rules' offsets point until build()
   };
 
   // Calls visit(CoveringRule) for every rule but regexes whose name covers the host, whatever its
@@ -69,63 +71,37 @@ class RuleSet {
   // In the order in which they were added.
   [[nodiscard]] std::size_t size() const noexcept { return rules_.size(); }
   [[nodiscard]] const Rule& rule(std::uint32_t index) const noexcept { return rules_[index]; }
-  [[nodiscard]] std::string_view name(const Rule& rule) const noexcept {
-    return std::string_view{names_}.substr(rule.name_offset, rule.name_length);
-  }
+  [[nodiscard]] std::string_view name(const Rule& rule) const noexcept;
   [[nodiscard]] const std::string& source() const noexcept { return source_; }
   [[nodiscard]] const std::vector<std::uint32_t>& regexes() const noexcept { return regexes_; }
   // Everything that the set holds, the names included.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
-  [[nodiscard]] std::size_t name_bytes() const noexcept { return names_.size(); }
+  [[nodiscard]] std::size_t name_bytes() const noexcept { return name_bytes_; }
 
  private:
-  // One distinct name with its first rule. What a look-up needs of that rule is here too: in a
-  // large set each place in memory that is looked at costs more than all of the computing.
-  struct Slot {
-    std::uint32_t rule = 0;  // index + 1 of the first rule; 0: empty
-    std::uint32_t name_offset = 0;
-    std::uint16_t tag = 0;  // of the hash
-    std::uint16_t port = 0;
-    std::uint8_t name_length = 0;
-    Pattern::Kind kind = Pattern::Kind::exact;
-    Pattern::Reach reach = Pattern::Reach::bare;
-    bool has_more = false;  // rules with the same name
-  };
   using Depths = std::bitset<HostKey::max_labels + 1>;
-
-  void index_rules();
-  void link(std::uint32_t index, std::uint32_t hash);
-  [[nodiscard]] std::size_t home(std::uint32_t hash) const noexcept {
-    return static_cast<std::size_t>((std::uint64_t{hash} * slots_.size()) >> 32);
-  }
-  [[nodiscard]] static std::uint16_t tag(std::uint32_t hash) noexcept {
-    return static_cast<std::uint16_t>(hash);
-  }
-  // The slot of that name, or the empty one where it would be.
-  [[nodiscard]] std::size_t find(std::uint32_t hash, std::string_view name) const noexcept;
+  void index_rules(const std::string& names);
+  void link(std::uint32_t index, std::uint32_t hash, std::string_view name);
+  void chain(std::uint32_t first, std::uint32_t index);
 
   std::string source_;
-  std::string names_;
   std::vector<Rule> rules_;
+  NameTable table_;
   std::vector<std::uint32_t> regexes_;  // indices of regex rules; matched by RegexSet
-  std::vector<Slot> slots_;             // open addressing, at most half full
-  std::uint32_t any_ = 0;               // index + 1 of the first `*`
+  std::string expressions_;             // of the regexes
+  std::size_t name_bytes_ = 0;
+  std::uint32_t any_ = 0;  // index + 1 of the first `*`
   // How many labels the names have: other depths need no look.
   Depths exact_depths_, tree_depths_;
 };
 
 inline const Rule& RuleRef::rule() const noexcept { return set->rule(index); }
 
-inline std::size_t RuleSet::find(std::uint32_t hash, std::string_view name) const noexcept {
-  for (std::size_t at = home(hash);; at = at + 1 == slots_.size() ? 0 : at + 1) {
-    const Slot& slot = slots_[at];
-    if (slot.rule == 0) return at;
-    // The names themselves are compared: whoever asks can find two names with the same hash.
-    if (slot.tag == tag(hash) && slot.name_length == name.size() &&
-        std::memcmp(names_.data() + slot.name_offset, name.data(), name.size()) == 0) {
-      return at;
-    }
+inline std::string_view RuleSet::name(const Rule& rule) const noexcept {
+  if (rule.kind == Pattern::Kind::regex) {
+    return std::string_view{expressions_}.substr(rule.name_offset, rule.name_length);
   }
+  return table_.name_at(rule.name_offset, rule.name_length);
 }
 
 template <class Visit>
@@ -134,15 +110,16 @@ bool RuleSet::visit(const HostKey& key, Visit&& visit) const {
     const bool is_whole = depth == key.labels();
     if (!tree_depths_[depth] && !(is_whole && exact_depths_[depth])) continue;
     const auto& [hash, offset] = key.part(depth);
-    const Slot& slot = slots_[find(hash, key.name().substr(offset))];
-    if (slot.rule == 0) continue;
+    const NameTable::Entry entry = table_.find(hash, key.name().substr(offset));
+    if (entry.rule == 0) continue;
     const auto covers = [&](Pattern::Kind kind) {
       return kind == Pattern::Kind::suffix || is_whole == (kind == Pattern::Kind::exact);
     };
-    if (covers(slot.kind) && visit(CoveringRule{{this, slot.rule - 1}, slot.reach, slot.port})) {
+    if (covers(entry.kind) &&
+        visit(CoveringRule{{this, entry.rule - 1}, entry.reach, entry.port})) {
       return true;
     }
-    std::uint32_t next = slot.has_more ? rules_[slot.rule - 1].next : 0;
+    std::uint32_t next = entry.has_more ? rules_[entry.rule - 1].next : 0;
     while (next != 0) {
       const Rule& more = rules_[next - 1];
       if (covers(more.kind) && visit(CoveringRule{{this, next - 1}, more.reach, more.port})) {

@@ -84,6 +84,7 @@ constexpr std::array v6_rows{
 
 PrefixMap build_map() {
   std::vector<std::pair<Prefix, PrefixMap::Value>> entries;
+  entries.reserve(v4_rows.size() + v6_rows.size());
   PrefixMap::Value value = 0;
   for (const Row& row : v4_rows) entries.emplace_back(*Prefix::parse(row.prefix), value++);
   for (const Row& row : v6_rows) entries.emplace_back(*Prefix::parse(row.prefix), value++);

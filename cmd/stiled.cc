@@ -29,9 +29,7 @@ int serve(const std::optional<std::string>& path) {
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"stiled: lets agents out, by name, one by one"};
   std::string path;
   bool check = false;
@@ -46,8 +44,14 @@ int main(int argc, char** argv) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
   const auto named = config->count() > 0 ? std::optional{path} : std::nullopt;
+  return check ? stile::config::check(named, std::cout, std::cerr) : serve(named);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    return check ? stile::config::check(named, std::cout, std::cerr) : serve(named);
+    return run(argc, argv);
   } catch (const std::exception& problem) {
     stile::log::error(problem.what());
     return 1;

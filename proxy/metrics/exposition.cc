@@ -19,7 +19,7 @@ namespace stile::metrics {
 
 struct Exposition::Impl {
   prometheus::ClientMetric& add(std::string_view name, std::string_view help,
-                                prometheus::MetricType type, Labels labels) {
+                                prometheus::MetricType type, Labels&& labels) {
     if (families.empty() || families.back().name != name) {
       auto found = families.begin();
       while (found != families.end() && found->name != name) ++found;
@@ -34,7 +34,9 @@ struct Exposition::Impl {
       }
     }
     auto& metric = families.back().metric.emplace_back();
-    for (auto& [key, value] : labels) metric.label.push_back({key, std::move(value)});
+    for (auto& [key, value] : labels) {
+      metric.label.push_back({std::move(key), std::move(value)});
+    }
     return metric;
   }
   std::vector<prometheus::MetricFamily> families;

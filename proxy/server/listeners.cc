@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 
+#include "audit/error_text.h"
 #include "proxy/net/sockaddr.h"
 
 namespace stile::server {
@@ -21,7 +22,9 @@ namespace {
 
 constexpr int backlog = 4096;
 
-Error failed(const std::string& name) { return {"listen " + name + ": " + std::strerror(errno)}; }
+Error failed(const std::string& name) {
+  return {"listen " + name + ": " + audit::error_text(errno)};
+}
 
 void set_option(int fd, int level, int option) {
   const int on = 1;

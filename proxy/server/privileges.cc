@@ -12,12 +12,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+
+#include "audit/error_text.h"
 
 namespace stile::server {
 namespace {
 
-Error failed(const std::string& what) { return {what + ": " + std::strerror(errno)}; }
+Error failed(const std::string& what) { return {what + ": " + audit::error_text(errno)}; }
 
 Result<void> become(const std::string& user) {
   const passwd* entry = ::getpwnam(user.c_str());

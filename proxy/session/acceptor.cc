@@ -5,8 +5,8 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstring>
 
+#include "audit/error_text.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/log.h"
 #include "proxy/session/refusal.h"
@@ -43,7 +43,7 @@ void Acceptor::on_ready(Socket& socket) {
     }
     if (errno == EAGAIN) return;
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      exhausted.warning(std::string{"cannot accept: "} + std::strerror(errno));
+      exhausted.warning("cannot accept: " + audit::error_text(errno));
       context_.loop.change_level(*listener_, 0);
       context_.loop.arm(*this, pause_when_exhausted);
       return;

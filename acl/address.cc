@@ -100,8 +100,15 @@ std::optional<Address> parse_groups(std::string_view text) noexcept {
 }
 
 std::string quad_text(std::uint32_t value) {
-  return std::to_string(value >> 24) + '.' + std::to_string(value >> 16 & 0xff) + '.' +
-         std::to_string(value >> 8 & 0xff) + '.' + std::to_string(value & 0xff);
+  std::string text;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    std::array<char, 3> digits;
+    const auto end =
+        std::to_chars(digits.data(), digits.data() + digits.size(), value >> shift & 0xff).ptr;
+    text.append(digits.data(), end);
+    if (shift > 0) text += '.';
+  }
+  return text;
 }
 
 // RFC 5952: no leading zeros, the longest run of two or more zero groups as "::", lower case.

@@ -25,7 +25,12 @@ std::string RuleRef::place() const {
   return set->source() + ':' + std::to_string(rule().line);
 }
 
-std::string RuleRef::describe() const { return pattern() + " (" + place() + ')'; }
+std::string RuleRef::describe() const {
+  std::string text = pattern();
+  text.append(" (").append(set->source());
+  if (rule().line != 0) text.append(":").append(std::to_string(rule().line));
+  return text += ')';
+}
 
 RuleSet::Builder::Builder(std::string source) : set_{std::make_unique<RuleSet>()} {
   set_->source_ = std::move(source);

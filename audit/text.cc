@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "audit/appender.h"
+
 namespace stile::audit {
 namespace {
 
@@ -48,17 +50,24 @@ std::string counted(std::uint64_t count, std::string_view noun) {
 }
 
 void append_escaped(std::string& out, std::string_view bytes) {
-  append_runs(out, bytes, json_special, [&out](unsigned char byte) {
-    if (byte == '"' || byte == '\\') {
-      out += '\\';
-      out += static_cast<char>(byte);
-      return;
+  Appender{out, bytes.size() * Appender::max_escape}.escaped(bytes);
+}
+
+void Appender::escaped(std::string_view text) noexcept {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (!json_special[byte]) {
+      *at_++ = c;
+    } else if (c == '"' || c == '\\') {
+      *at_++ = '\\';
+      *at_++ = c;
+    } else {
+      constexpr std::string_view digits = "0123456789abcdef";
+      plain("\\u00");
+      *at_++ = digits[byte >> 4];
+      *at_++ = digits[byte & 15];
     }
-    constexpr std::string_view digits = "0123456789abcdef";
-    out += "\\u00";
-    out += digits[byte >> 4];
-    out += digits[byte & 15];
-  });
+  }
 }
 
 void append_percent_escaped(std::string& out, std::string_view bytes) {
@@ -70,7 +79,7 @@ void append_percent_escaped(std::string& out, std::string_view bytes) {
   });
 }
 
-void TimeText::append(std::string& out, std::int64_t unix_micros) {
+TimeText::Text TimeText::operator()(std::int64_t unix_micros) {
   constexpr std::int64_t end_of_9999 = 253'402'300'800'000'000;  // four digits of year
   const std::int64_t micros = std::clamp<std::int64_t>(unix_micros, 0, end_of_9999 - 1);
   const std::int64_t second = micros / 1'000'000;
@@ -94,14 +103,12 @@ void TimeText::append(std::string& out, std::int64_t unix_micros) {
     put_two_digits(to + 17, parts.tm_sec);
     to[19] = '.';
   }
-  out.append(text_.data(), text_.size());
-  std::array<char, 7> fraction;
   auto rest = static_cast<std::uint32_t>(micros % 1'000'000);
-  for (std::size_t digit = 6; digit-- > 0; rest /= 10) {
-    fraction[digit] = static_cast<char>('0' + rest % 10);
+  for (std::size_t digit = 26; digit-- > 20; rest /= 10) {
+    text_[digit] = static_cast<char>('0' + rest % 10);
   }
-  fraction[6] = 'Z';
-  out.append(fraction.data(), fraction.size());
+  text_[26] = 'Z';
+  return text_;
 }
 
 }  // namespace stile::audit

@@ -32,11 +32,12 @@ void append_percent_escaped(std::string& out, std::string_view bytes);
 // second, since the lines of one turn nearly all share it.
 class TimeText {
  public:
-  void append(std::string& out, std::int64_t unix_micros);
+  using Text = std::array<char, 27>;
+  [[nodiscard]] Text operator()(std::int64_t unix_micros);
 
  private:
   std::int64_t second_ = -1;
-  std::array<char, 20> text_{};  // "2026-11-16T09:00:00."
+  Text text_{};
 };
 
 }  // namespace stile::audit

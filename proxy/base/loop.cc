@@ -61,8 +61,12 @@ void Socket::on_events(std::uint32_t events) {
   if ((events & EPOLLOUT) != 0) ready_ |= ready_write;
   if (watcher_ != nullptr) {
     watcher_->on_ready(*this);
-    return;
+  } else {
+    wake();
   }
+}
+
+void Socket::wake() {
   if (is_readable() && reader_) std::exchange(reader_, nullptr).resume();
   // The reader may have closed this socket; its memory stays until the turn ends.
   if (is_writable() && writer_) std::exchange(writer_, nullptr).resume();
@@ -74,8 +78,11 @@ void Socket::call_again() {
 }
 
 void SocketDeleter::operator()(Socket* socket) const noexcept {
-  // Closing takes the descriptor out of epoll: nothing here duplicates sockets.
-  socket->fd_.reset();
+  if (socket->is_borrowed_) {
+    static_cast<void>(socket->release().release());
+  } else {
+    socket->fd_.reset();  // takes it out of epoll too: nothing here duplicates sockets
+  }
   socket->watcher_ = nullptr;
   socket->reader_ = socket->writer_ = nullptr;
   if (socket->again_) std::erase(socket->loop_->again_, socket);
@@ -102,12 +109,21 @@ SocketPtr Loop::adopt(UniqueFd fd) {
 }
 
 SocketPtr Loop::adopt_level(UniqueFd fd, std::uint32_t events) {
-  SocketPtr socket{new Socket{*this, std::move(fd)}};
+  return watch_level(SocketPtr{new Socket{*this, std::move(fd)}}, events);
+}
+
+SocketPtr Loop::watch_level(SocketPtr socket, std::uint32_t events) {
   epoll_event event{};
   event.events = events;
   event.data.ptr = socket.get();
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket->fd(), &event) != 0) return nullptr;
   return socket;
+}
+
+SocketPtr Loop::borrow_level(int fd, std::uint32_t events) {
+  SocketPtr socket{new Socket{*this, UniqueFd{fd}}};
+  socket->is_borrowed_ = true;
+  return watch_level(std::move(socket), events);
 }
 
 void Loop::change_level(Socket& socket, std::uint32_t events) noexcept {

@@ -60,6 +60,9 @@ class Socket {
   [[nodiscard]] bool is_dead() const noexcept { return (ready_ & dead) != 0; }
 
   void watch(Watcher* watcher) noexcept { watcher_ = watcher; }
+  // For a watcher that only looks on: whoever waits for what the socket is ready for goes on. The
+  // socket may be closed when this returns.
+  void wake();
   // Calls the watcher again next turn: it stopped before it was done, to let others have theirs.
   void call_again();
 
@@ -95,6 +98,7 @@ class Socket {
   UniqueFd fd_;
   std::uint8_t ready_ = 0;
   bool again_ = false;
+  bool is_borrowed_ = false;
 };
 
 struct SocketDeleter {
@@ -120,6 +124,8 @@ class Loop {
   // Level-triggered, for descriptors that others read (listeners, the resolver's): `events` of
   // epoll. The watcher gets the socket with its readiness set anew each time.
   [[nodiscard]] SocketPtr adopt_level(UniqueFd fd, std::uint32_t events);
+  // The same for a descriptor that stays its owner's, who closes it after the socket is gone.
+  [[nodiscard]] SocketPtr borrow_level(int fd, std::uint32_t events);
   void change_level(Socket& socket, std::uint32_t events) noexcept;
 
   // Resumes in this turn, after the event at hand.
@@ -142,6 +148,7 @@ class Loop {
  private:
   friend class Socket;
   friend struct SocketDeleter;
+  [[nodiscard]] SocketPtr watch_level(SocketPtr socket, std::uint32_t events);
   void run_posted();
   void run_scheduled();
   void run_again();

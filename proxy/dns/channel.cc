@@ -36,7 +36,6 @@ Result<std::unique_ptr<Channel>> Channel::open(Loop& loop, const Options& option
 
 Channel::~Channel() {
   if (channel_ != nullptr) ares_destroy(channel_);
-  for (SocketPtr& socket : sockets_) static_cast<void>(socket->release().release());
 }
 
 void Channel::query(const std::string& name, Rtype type, Callback done) {
@@ -56,9 +55,7 @@ void Channel::on_socket_state(void* argument, int fd, int readable, int writable
   const auto known = std::find_if(self->sockets_.begin(), self->sockets_.end(),
                                   [fd](const SocketPtr& socket) { return socket->fd() == fd; });
   if (readable == 0 && writable == 0) {
-    if (known == self->sockets_.end()) return;
-    static_cast<void>((*known)->release().release());
-    self->sockets_.erase(known);
+    if (known != self->sockets_.end()) self->sockets_.erase(known);
     return;
   }
   const std::uint32_t events = (readable != 0 ? std::uint32_t{EPOLLIN} : 0U) |
@@ -67,7 +64,7 @@ void Channel::on_socket_state(void* argument, int fd, int readable, int writable
     self->loop_.change_level(**known, events);
     return;
   }
-  SocketPtr socket = self->loop_.adopt_level(UniqueFd{fd}, events);
+  SocketPtr socket = self->loop_.borrow_level(fd, events);
   if (!socket) return;  // the query times out
   socket->watch(self);
   self->sockets_.push_back(std::move(socket));

@@ -67,6 +67,7 @@ HeadScanner::Result HeadScanner::scan_request(std::string_view text, RequestHead
   head.target = text.substr(method_end + 1, target_end - method_end - 1);
   head.minor_version = text[minor_at] - '0';
   head.is_connect = head.method == "CONNECT";
+  head.fields.reserve(fields_);
   read_fields(text, minor_at + 1 + crlf, head.fields);
   reset();
   return finished(text, head, apply_request_rules(head), result.consumed);
@@ -82,6 +83,7 @@ HeadScanner::Result HeadScanner::scan_response(std::string_view text, ResponseHe
   head.minor_version = text[minor_at] - '0';
   for (std::size_t i = 0; i < 3; ++i) head.status = head.status * 10 + (text[code_at + i] - '0');
   if (line_end > code_at + 3) head.phrase = text.substr(code_at + 4, line_end - code_at - 4);
+  head.fields.reserve(fields_);
   read_fields(text, line_end + crlf, head.fields);
   reset();
   return finished(text, head, apply_response_rules(head, head_request), result.consumed);

@@ -47,9 +47,15 @@ Relay::~Relay() {
 
 void Relay::begin(std::string_view first, std::size_t held) {
   const std::size_t paid = up_.meter.take(first.size() + held);
-  if (!first.empty() && paid > 0) up_.unsent = std::make_unique<std::string>(first.substr(0, paid));
   up_.is_over_budget = paid < first.size() + held;
   up_.bytes += paid;
+  first = first.substr(0, paid);
+  if (!first.empty() && origin_->is_writable()) {
+    // Should this fail, the next write of the rest tells.
+    const auto sent = origin_->write(first.data(), first.size());
+    if (sent.bytes > 0) first.remove_prefix(static_cast<std::size_t>(sent.bytes));
+  }
+  if (!first.empty()) up_.unsent = std::make_unique<std::string>(first);
   on_ready(*client_);  // what became ready before anybody watched
 }
 
@@ -87,7 +93,9 @@ Relay::Step Relay::pump(Direction& way, Socket& from, Socket& to) {
     if (const Step step = flush(way, to); step != Step::again) return step;
     if (way.is_over_budget) return Step::budget_spent;
     if (way.saw_end) {
-      ::shutdown(to.fd(), SHUT_WR);
+      // Once both ways have ended, closing the socket says the same.
+      const Direction& back = &way == &up_ ? down_ : up_;
+      if (!back.sent_end) ::shutdown(to.fd(), SHUT_WR);
       way.sent_end = true;
       return Step::wait;
     }

@@ -73,7 +73,8 @@ class Relay : private Watcher {
   };
   enum class Step : std::uint8_t { again, wait, failed, budget_spent };
 
-  // Called once, last. The relay may be destroyed in it.
+  // Called once, last. The sockets are to be closed in it (that is how the side that is told last
+  // learns of the end), and the relay may be destroyed.
   virtual void on_end(End end) = 0;
   // Bytes of the client (`up`) are sent on only as far as they are appended to `to_origin`; bytes
   // of the origin go on by themselves, but may set others free. False: end the relay as failed.

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <charconv>
 #include <cstring>
 
 namespace stile::net {
@@ -56,8 +57,15 @@ std::uint16_t SockAddr::port() const noexcept {
 }
 
 std::string endpoint_text(const acl::Address& address, std::uint16_t port) {
-  std::string text = address.is_v4() ? address.text() : "[" + address.text() + "]";
-  return text + ":" + std::to_string(port);
+  std::string text = address.text();
+  if (!address.is_v4()) {
+    text.insert(text.begin(), '[');
+    text += ']';
+  }
+  char digits[8];
+  const auto end = std::to_chars(digits, digits + sizeof digits, port).ptr;
+  text += ':';
+  return text.append(digits, end);
 }
 
 }  // namespace stile::net

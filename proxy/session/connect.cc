@@ -48,7 +48,7 @@ Task<Session::Reason> Session::connect_to_origin(Request& request) {
   if (const Reason spent = charge(request); spent != Reason::none) co_return spent;
 
   if (client_->is_dead()) co_return Reason::origin_timeout;
-  client_->watch(this);  // a client that goes frees its place at once
+  client_->watch(this);
   const Reason reason = co_await find_origin(request);
   client_->watch(nullptr);
   co_return reason;
@@ -170,9 +170,14 @@ Task<Session::Reason> Session::read_hello(Request& request, std::size_t& hello_b
   co_return Reason::none;
 }
 
-// The client is gone while the session waits for the origin.
+// A client that is gone while the session waits for the origin, or the origin's answer, frees its
+// place at once.
 void Session::on_ready(Socket& socket) {
-  if (socket.is_dead()) cancel(Reason::origin_timeout);
+  if (socket.is_dead()) {
+    const bool is_open = current_ != nullptr && current_->wrote_open;
+    cancel(is_open ? Reason::idle_timeout : Reason::origin_timeout);
+  }
+  socket.wake();
 }
 
 void Session::become_tunnel(Request& request, std::size_t hello_bytes) {

@@ -33,10 +33,13 @@ Reason HelloGuard::from_client(std::string_view bytes, std::string& out) {
 
 Reason HelloGuard::from_origin(std::string_view bytes, std::string& out) {
   if (state_ != State::first_flight) return Reason::none;
-  flight_ += bytes;
-  switch (tls::classify_server_flight(flight_)) {
+  if (!flight_.empty()) bytes = flight_ += bytes;
+  switch (tls::classify_server_flight(bytes)) {
     case tls::ServerFlight::need_more:
-      if (flight_.size() <= tls::HelloReader::max_hello_bytes) return Reason::none;
+      if (bytes.size() <= tls::HelloReader::max_hello_bytes) {
+        if (flight_.empty()) flight_ = bytes;
+        return Reason::none;
+      }
       [[fallthrough]];
     case tls::ServerFlight::other:
       state_ = State::done;
@@ -57,6 +60,8 @@ Reason HelloGuard::advance(std::string& out) {
     return Reason::none;
   }
   if (state_ == State::first_flight) {
+    // No TLS client has that much to say before it is answered: early data is no handshake, and
+    // was passed on.
     return held_.size() <= tls::HelloReader::max_stream_bytes ? Reason::none : Reason::not_tls;
   }
   const tls::Hello hello = second_.read(held_);

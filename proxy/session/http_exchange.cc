@@ -38,7 +38,10 @@ HttpExchange::HttpExchange(Session& session, http::RequestHead& head)
   session_.current_ = &request_;
 }
 
-HttpExchange::~HttpExchange() { session_.current_ = nullptr; }
+HttpExchange::~HttpExchange() {
+  session_.client_->watch(nullptr);
+  session_.current_ = nullptr;
+}
 
 Task<bool> HttpExchange::run() {
   // The head is written anew by the policy in force, not by that of the last request.
@@ -53,6 +56,7 @@ Task<bool> HttpExchange::run() {
   }
   reason = co_await reach_origin();
   if (reason == Reason::none) reason = session_.still_allowed(request_);
+  if (reason == Reason::none) reason = keep_head_up_to_date();
   if (reason == Reason::none) {
     const bool written = co_await session_.write_open(request_);
     if (!written) reason = Reason::audit_unavailable;
@@ -61,6 +65,7 @@ Task<bool> HttpExchange::run() {
     // A refusal costs the connection only if a body follows that nobody wants, or the client has
     // shown that it does not know what it says.
     session_.cancelled_ = Reason::none;
+    drop_head();
     const bool keep = keep_alive_ && head_.framing == http::Framing::none &&
                       reason != Reason::bad_request && reason != Reason::revoked;
     co_await session_.refuse(request_, reason, keep);
@@ -68,13 +73,14 @@ Task<bool> HttpExchange::run() {
   }
   // The policy may have changed while the line was written.
   reason = session_.is_cancelled() ? session_.cancelled_ : session_.still_allowed(request_);
+  if (reason == Reason::none) reason = keep_head_up_to_date();
+  drop_head();
   if (reason != Reason::none) co_return co_await finish(Reason::revoked);
   reason = co_await forward();
   co_return co_await finish(reason);
 }
 
-// From the head to what is decided on and what is sent; after this the client's bytes are not
-// looked at again.
+// From the head to what is decided on and what is sent.
 HttpExchange::Reason HttpExchange::read_target() {
   const auto target = http::parse_absolute_target(head_.target);
   if (!target) return Reason::bad_request;
@@ -85,8 +91,14 @@ HttpExchange::Reason HttpExchange::read_target() {
       !host_agrees(request_.authority)) {
     return Reason::bad_request;
   }
+  return write_head(*target);
+}
+
+// By the policy that the request was judged by.
+HttpExchange::Reason HttpExchange::write_head(const http::AbsoluteTarget& target) {
   static const std::vector<std::string> nothing;
   const auto& agent = session_.peer_.agent;
+  written_by_ = agent.get();
   const auto& strip = agent ? agent->strip_request_headers : nothing;
   if (http::has_smuggled_underscore_name(head_, strip)) return Reason::bad_request;
 
@@ -96,11 +108,22 @@ HttpExchange::Reason HttpExchange::read_target() {
                                                                  : authority.host};
   if (authority.port != "80") host_field += ":" + std::string{authority.port};
   std::vector<std::string_view> stripped;
-  http::write_request_head(to_origin_, head_, *target, host_field, head_.framing, strip, stripped);
+  to_origin_.clear();
+  http::write_request_head(to_origin_, head_, target, host_field, head_.framing, strip, stripped);
   request_.stripped.assign(stripped.begin(), stripped.end());
+  return Reason::none;
+}
+
+// What is to be stripped may have changed while the request waited for DNS or for the origin.
+HttpExchange::Reason HttpExchange::keep_head_up_to_date() {
+  if (request_.judged_by.get() == written_by_) return Reason::none;
+  return write_head(*http::parse_absolute_target(head_.target));
+}
+
+// After this the client's head is not looked at again; what is left in the buffer is the body.
+void HttpExchange::drop_head() {
   session_.in_.erase(0, session_.head_bytes_);
   session_.head_bytes_ = 0;
-  return Reason::none;
 }
 
 // The Host field must name what the target names, after canonicalisation of both.
@@ -148,6 +171,18 @@ Task<HttpExchange::Reason> HttpExchange::look_up_and_dial() {
 }
 
 Task<HttpExchange::Reason> HttpExchange::forward() {
+  Reason reason = Reason::internal_error;
+  try {
+    reason = co_await transfer();
+  } catch (const std::exception&) {
+    reason = Reason::internal_error;  // out of memory; the upload below has this exchange in hand
+  }
+  co_await stop_upload();
+  if (reason == Reason::none) reason = upload_result_;
+  co_return reason;
+}
+
+Task<HttpExchange::Reason> HttpExchange::transfer() {
   const bool was_kept = std::exchange(origin_reusable_, false);
   Reason reason = co_await send_head();
   if (reason == Reason::none && head_.framing != http::Framing::none) {
@@ -166,13 +201,13 @@ Task<HttpExchange::Reason> HttpExchange::forward() {
     if (reason == Reason::none) reason = co_await send_head();
     if (reason == Reason::none) reason = co_await receive();
   }
-  co_await stop_upload();
-  if (reason == Reason::none) reason = upload_result_;
   co_return reason;
 }
 
 Task<HttpExchange::Reason> HttpExchange::send_head() {
   session_.set_deadline(session_.context_.limits.idle_timeout, Reason::idle_timeout);
+  if (session_.client_->is_dead()) co_return Reason::idle_timeout;
+  session_.client_->watch(&session_);
   co_return co_await send_paid(to_origin_);
 }
 

@@ -27,10 +27,14 @@ class HttpExchange {
   using Reason = acl::Reason;
 
   [[nodiscard]] Reason read_target();
+  [[nodiscard]] Reason write_head(const http::AbsoluteTarget& target);
+  [[nodiscard]] Reason keep_head_up_to_date();
+  void drop_head();
   [[nodiscard]] bool host_agrees(std::string_view authority) const;
   Task<Reason> reach_origin();
   Task<Reason> look_up_and_dial();
   Task<Reason> forward();
+  Task<Reason> transfer();
   Task<Reason> send_head();
   Detached upload();
   Task<Reason> send_body();
@@ -53,6 +57,7 @@ class HttpExchange {
   bool is_retry_ = false;
   int status_ = 0;         // of the answer that has begun
   std::string to_origin_;  // the head, written anew
+  const acl::AgentPolicy* written_by_ = nullptr;
   std::string from_origin_;
   std::size_t head_end_ = 0;  // in from_origin_
   std::size_t burst_ = 0;     // bytes since it last let others have their turn

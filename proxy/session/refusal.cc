@@ -1,7 +1,7 @@
 // Refusal: the answer to a request that was not let through.
 #include "proxy/session/refusal.h"
 
-#include <array>
+#include <algorithm>
 
 namespace stile::session {
 namespace {
@@ -39,15 +39,17 @@ std::string_view proxy_status_error(Reason reason) {
 void append_json(std::string& out, std::string_view text) {
   constexpr std::string_view hex = "0123456789abcdef";
   out += '"';
-  for (const char c : text.substr(0, 1024)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte > 0x7e || c == '"' || c == '\\') {
-      out += "\\u00";
-      out += hex[byte >> 4];
-      out += hex[byte & 15];
-    } else {
-      out += c;
-    }
+  text = text.substr(0, 1024);
+  const auto is_special = [](char c) { return c < 0x20 || c > 0x7e || c == '"' || c == '\\'; };
+  for (auto at = text.begin(); at != text.end();) {
+    const auto plain_end = std::find_if(at, text.end(), is_special);
+    out.append(at, plain_end);
+    at = plain_end;
+    if (at == text.end()) break;
+    const auto byte = static_cast<unsigned char>(*at++);
+    out += "\\u00";
+    out += hex[byte >> 4];
+    out += hex[byte & 15];
   }
   out += '"';
 }
@@ -69,6 +71,7 @@ std::string allow_hint(const Refusal& refusal) {
 std::string write_refusal(const Refusal& refusal) {
   const std::string_view reason = text(refusal.reason);
   std::string body = "{\"error\":\"";
+  body.reserve(512);
   body += reason;
   body += "\",\"agent\":";
   append_json(body, refusal.agent);

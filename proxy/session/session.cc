@@ -46,7 +46,7 @@ Task<> Session::run() {
     http::RequestHead head;
     const Reason bad = co_await read_head(head);
     disarm();
-    if (!in_.empty()) co_await throttle();
+    if (const auto pause = throttle_time(); pause.count() > 0) co_await throttle(pause);
     if (bad != Reason::none) {
       // Nothing of a request was there: a kept connection that was not used again, or a scan.
       if (in_.empty() && (served_one_ || bad != Reason::header_timeout)) co_return;
@@ -107,11 +107,15 @@ Task<bool> Session::read_more() {
   co_return true;
 }
 
-Task<> Session::throttle() {
+// How long the request at hand has to wait for its turn under the agent's rate.
+std::chrono::nanoseconds Session::throttle_time() {
+  if (in_.empty()) return {};
   const std::uint32_t per_second =
       peer_.agent ? peer_.agent->requests_per_second : context_.limits.requests_of_unknown;
-  const auto pause = reserve_request(*peer_.account, per_second, context_.loop.now());
-  if (pause.count() == 0) co_return;
+  return reserve_request(*peer_.account, per_second, context_.loop.now());
+}
+
+Task<> Session::throttle(std::chrono::nanoseconds pause) {
   Event due{context_.loop};
   struct Alarm final : Deadline {
     explicit Alarm(Event& event) : due{event} {}
@@ -299,6 +303,8 @@ void Session::drain() {
   drain_ = true;
   // Waiting for a request that would only be refused.
   if (current_ == nullptr && in_.empty()) cancel(Reason::draining);
+  // Waiting for its turn under the agent's rate: refused now as well as later.
+  if (current_ == nullptr && waiting_for_ != nullptr) waiting_for_->fire();
 }
 
 bool Session::describe(ConnectionInfo& info) const {

@@ -42,7 +42,8 @@ class Session final : public Live, private Deadline, private Watcher {
   // Phases. A Reason other than none ends the request with it.
   Task<> run();
   Task<Reason> read_head(http::RequestHead& head);
-  Task<> throttle();
+  [[nodiscard]] std::chrono::nanoseconds throttle_time();
+  Task<> throttle(std::chrono::nanoseconds pause);
   void decide(Request& request);
   [[nodiscard]] Reason charge(Request& request);
   Task<Reason> connect_to_origin(Request& request);

@@ -53,8 +53,8 @@ TEST(NameTable, FindsNamesOfEveryLength) {
 
 // The sizes that leave the most room unused in a bucket.
 TEST(NameTable, FindsAPlaceForEveryMixOfLengths) {
-  for (const std::size_t small : {1, 5, 12, 20, 22, 23}) {
-    for (const std::size_t large : {24, 28, 32, 36}) {
+  for (const std::size_t small : {1U, 5U, 12U, 20U, 22U, 23U}) {
+    for (const std::size_t large : {24U, 28U, 32U, 36U}) {
       std::vector<std::string> names = make_names(2000, {small});
       for (auto& name : make_names(1000, {large})) names.push_back("z" + name);
       expect_finds_all(names, spread);

@@ -240,3 +240,24 @@ def test_kept_connection_is_not_used_for_another_host_on_the_same_address(world)
     for entry in origin.requests:
         by_conn.setdefault(id(entry.extra["conn"]), set()).add(entry.value("host"))
     assert all(len(hosts) == 1 for hosts in by_conn.values())
+
+
+def test_client_that_resets_while_the_origin_thinks_frees_its_place(world):
+    origin = world.http_origin("h.test")
+    gate = threading.Event()
+
+    def silent(exchange):
+        gate.wait(60)
+        return False
+    origin.on("/slow", silent)
+    world.agent("alpha", allow=["h.test"])
+    proxy = world.start()
+    client = proxy.client()
+    client.send(request("h.test", world.http_port, "/slow"))
+    until(lambda: "/slow" in origin.paths(), 20)
+    client.reset()
+    try:
+        until(lambda: proxy.metrics().total("stile_connections_open") == 0, 30, "the place")
+        assert len(proxy.audit.wait_count(1, event="close")) == 1
+    finally:
+        gate.set()

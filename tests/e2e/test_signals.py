@@ -1,10 +1,12 @@
 """Signals: draining, ending at once, reloading."""
 
 import signal
+import threading
 import time
 
 import pytest
 from harness.checks import assert_refusal
+from harness.dns import addresses_script
 from harness.metrics import http_get
 from harness.origin import echo
 from harness.wait import SOON, until
@@ -115,6 +117,24 @@ def test_idle_kept_connection_does_not_hold_up_the_end(world):
     assert proxy.wait_exit(5) == 0
 
 
+def test_requests_that_wait_for_their_turn_are_not_waited_for(world):
+    world.tcp_origin("o.test")
+    world.agent("alpha", allow=["o.test"], requests_per_second=1)
+    proxy = world.start(limits={"drain_timeout_ms": 300000})
+    clients = [proxy.client(seconds=60) for _ in range(150)]
+    for client in clients:
+        client.send(f"CONNECT o.test:{world.port} HTTP/1.1\r\n\r\n".encode())
+    until(lambda: proxy.metrics().total("stile_connections_open") == len(clients), 60)
+    proxy.signal(signal.SIGTERM)
+    # At one a second the last of them would have to wait for minutes.
+    answers = [client.read_response("CONNECT") for client in clients]
+    refused = [answer for answer in answers if answer and answer.status != 200]
+    assert refused and {answer.reason for answer in refused} == {"draining"}
+    for client in clients:
+        client.close()
+    assert proxy.wait_exit(60) == 0
+
+
 # SIGHUP.
 
 def reloads(proxy):
@@ -194,6 +214,33 @@ def test_change_that_needs_a_restart_is_refused_as_a_whole(world):
     until(lambda: proxy.metrics().total("stile_policy_reloads_total", result="error") == 1)
     assert_refusal(proxy.connect("o.test", world.port), "host-not-allowed")
     assert "workers" in proxy.log_text()
+
+
+def test_request_that_waits_for_dns_is_stripped_by_the_new_list(world):
+    origin = world.http_origin("h.test")
+    gate = threading.Event()
+    answer = addresses_script([origin.address])
+
+    def held(question, transport, number):
+        gate.wait(60)
+        return answer(question, transport, number)
+    world.dns.script("h.test", held)
+    agent = world.agent("alpha", allow=["h.test"], strip_request_headers=[])
+    proxy = world.start(dns={"timeout_ms": 60000})
+    before = generation(proxy)
+    client = proxy.client(seconds=60)
+    try:
+        client.send(f"GET http://h.test:{world.http_port}/ HTTP/1.1\r\n"
+                    f"Host: h.test:{world.http_port}\r\nX-Mine: secret\r\n\r\n".encode())
+        world.dns.wait_question("h.test", seconds=30)
+        agent["strip_request_headers"] = ["X-Mine"]
+        proxy.reload()
+        until(lambda: generation(proxy) > before, 30)
+    finally:
+        gate.set()
+    assert client.read_response().status == 200
+    assert origin.requests[0].values("X-Mine") == []
+    assert proxy.audit.only(event="open")["stripped"] == ["X-Mine"]
 
 
 def test_reload_disturbs_no_open_tunnel(world):

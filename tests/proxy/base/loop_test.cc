@@ -1,6 +1,7 @@
 // Loop: coroutines wait for sockets, events and other threads, and are not lost or woken twice.
 #include "proxy/base/loop.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -152,6 +153,26 @@ TEST(TaskAwait, PassesExceptionsToTheAwaiter) {
   bool caught = false;
   catches(caught);
   EXPECT_TRUE(caught);
+}
+
+bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
+
+TEST(LoopSocket, LeavesABorrowedDescriptorOpen) {
+  Loop loop;
+  const Pair pair;
+  SocketPtr socket = loop.borrow_level(pair.a.get(), EPOLLIN);
+  ASSERT_NE(socket, nullptr);
+  socket.reset();
+  EXPECT_TRUE(is_open(pair.a.get()));
+  EXPECT_NE(loop.borrow_level(pair.a.get(), EPOLLIN), nullptr) << "it is out of epoll";
+}
+
+TEST(LoopSocket, LeavesABorrowedDescriptorOpenThatTheKernelRefuses) {
+  Loop loop;
+  const UniqueFd file{::open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};  // no epoll for files
+  ASSERT_TRUE(file);
+  EXPECT_EQ(loop.borrow_level(file.get(), EPOLLIN), nullptr);
+  EXPECT_TRUE(is_open(file.get()));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <optional>
 #include <random>
 #include <thread>
@@ -16,14 +17,21 @@ namespace {
 
 struct TestRelay final : Relay {
   TestRelay(RelayResources& resources, SocketPtr client, SocketPtr origin)
-      : Relay{resources, std::move(client), std::move(origin)}, loop{resources.loop} {}
+      : TestRelay{resources, {client->fd(), origin->fd()}, client, origin} {}
+  TestRelay(RelayResources& resources, std::array<int, 2> descriptors, SocketPtr& client,
+            SocketPtr& origin)
+      : Relay{resources, std::move(client), std::move(origin)},
+        loop{resources.loop},
+        fds{descriptors} {}
   using Relay::begin, Relay::meter_up, Relay::meter_down;
   void on_end(End how) override {
     end = how;
     loop.stop();
+    for (const int fd : fds) ::shutdown(fd, SHUT_RDWR);  // as its owner, who closes them
   }
   bool filter(bool, std::string_view, std::string&) override { return true; }
   Loop& loop;
+  std::array<int, 2> fds;
   std::optional<End> end;
 };
 

@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""Writes the newest results of each scenario into docs/performance.md, between its two markers."""
+
+import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from plot import median, newest  # noqa: E402
+from runner.results import format_table, number  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- results: written by bench/report.py -->", "<!-- end of results -->"
+
+# What is told, the scenario it is from, and its key there (none: the one that is compared).
+LOAD = [
+    ("CONNECT + first exchange, µs", "connect", None),
+    ("refused CONNECT, µs", "refused", None),
+    ("keep-alive GET of 1 KiB, µs", "get", None),
+    ("bulk up, 1 tunnel, ms/GB", "bulk-up-1", None),
+    ("bulk down, 1 tunnel, ms/GB", "bulk-down-1", None),
+    ("bulk up, 64 tunnels, ms/GB", "bulk-up-64", None),
+    ("bulk down, 64 tunnels, ms/GB", "bulk-down-64", None),
+]
+SIZE = [
+    ("memory of an idle tunnel, KiB", "idle", None),
+    ("CONNECT with 9,500 tunnels open, × none", "idle", "beside_by_alone"),
+    ("CONNECT with 1,000,000 rules, × 1,000", "rules", "by_1000"),
+    ("start with 100,000 rules, ms", "start", "ms_100000"),
+    ("start with 1,000,000 rules, ms", "start", "ms_1000000"),
+    ("slowest CONNECT in a reload of 100,000 rules, ms", "reload", "max_ms"),
+    ("CONNECTs failed in it", "reload", "failed"),
+    ("tunnels lost in it", "reload", "lost"),
+]
+OTHERS = ["squid", "tinyproxy", "haproxy"]
+
+
+def cell(result, name, key=None):
+    return number(median(result["rounds"].get(name, []), key or result["key"])).replace("-", "–")
+
+
+def ratio(result, base):
+    value = result[base].get("stile")
+    return f"{value:.2f}" if value is not None else "–"
+
+
+def load_table(results):
+    rows = [[title, cell(result, "stile"), cell(result, result["floor"]),
+             *(cell(result, name) for name in OTHERS),
+             ratio(result, "by_floor"), ratio(result, "by_squid")]
+            for title, scenario, _ in LOAD if (result := results.get(scenario))]
+    return format_table(["CPU time of the proxy", "stile", "floor", *OTHERS, "stile ÷ floor",
+                         "stile ÷ squid"], rows)
+
+
+def size_table(results):
+    names = ["stile", "floor-copy", "squid", "tinyproxy"]
+    rows = [[title, *(cell(result, name, key) for name in names)]
+            for title, scenario, key in SIZE if (result := results.get(scenario))]
+    return format_table(["", "stile", "floor", "squid", "tinyproxy"], rows)
+
+
+def calls_table(result):
+    rows = [[name, *(cell(result, name, key) for key in ("tunnel", "refuse", "forward"))]
+            for name in result["rounds"]]
+    return format_table(["system calls per", "CONNECT", "refusal", "GET"], rows)
+
+
+def text(results):
+    any_result = next(iter(results.values()))
+    machine = any_result["machine"]
+    versions = {name: version for result in results.values()
+                for name, version in result["versions"].items() if version}
+    rounds = len(next(iter(any_result["rounds"].values())))
+    parts = [f"Measured {any_result['time'][:10]} at {machine['commit']}: {machine['cores']} cores "
+             f"of {machine['cpu']}, Linux {machine['kernel']}; medians of {rounds} rounds. "
+             + "; ".join(versions[name] for name in sorted(versions)) + ".",
+             load_table(results), size_table(results)]
+    if "syscalls" in results:
+        parts.append(calls_table(results["syscalls"]))
+    return "\n\n".join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench/results")
+    parser.add_argument("--document", type=pathlib.Path, default=ROOT / "docs/performance.md")
+    arguments = parser.parse_args()
+    results = newest(arguments.results)
+    if not results:
+        sys.exit(f"no results in {arguments.results}")
+    document = arguments.document.read_text()
+    before, _, rest = document.partition(BEGIN)
+    _, found, after = rest.partition(END)
+    if not found:
+        sys.exit(f"{arguments.document} does not have both markers")
+    arguments.document.write_text(f"{before}{BEGIN}\n\n{text(results)}\n\n{END}{after}")
+    print(arguments.document)
+
+
+if __name__ == "__main__":
+    main()

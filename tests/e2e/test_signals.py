@@ -240,7 +240,7 @@ def test_request_that_waits_for_dns_is_stripped_by_the_new_list(world):
         gate.set()
     assert client.read_response().status == 200
     assert origin.requests[0].values("X-Mine") == []
-    assert proxy.audit.only(event="open")["stripped"] == ["X-Mine"]
+    assert proxy.audit.only(event="open")["stripped"] == ["x-mine"]
 
 
 def test_reload_disturbs_no_open_tunnel(world):

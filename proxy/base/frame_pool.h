@@ -13,6 +13,7 @@ void free_frame(void* frame, std::size_t size) noexcept;
 
 // Base of a promise: its coroutine's frame comes from the pool.
 struct PooledFrame {
+  // NOLINTNEXTLINE(misc-new-delete-overloads,cert-dcl54-cpp): a delete with the size matches it
   static void* operator new(std::size_t size) { return allocate_frame(size); }
   static void operator delete(void* frame, std::size_t size) noexcept { free_frame(frame, size); }
 };

@@ -21,7 +21,10 @@ namespace {
 Error failed(const std::string& what) { return {what + ": " + audit::error_text(errno)}; }
 
 Result<void> become(const std::string& user) {
-  const passwd* entry = ::getpwnam(user.c_str());
+  passwd found{};
+  passwd* entry = nullptr;
+  std::array<char, 16384> texts;  // that `found` points to
+  ::getpwnam_r(user.c_str(), &found, texts.data(), texts.size(), &entry);
   if (entry == nullptr) return Error{"user " + user + ": there is no such user"};
   if (::initgroups(user.c_str(), entry->pw_gid) != 0 || ::setgid(entry->pw_gid) != 0 ||
       ::setuid(entry->pw_uid) != 0) {

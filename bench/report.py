@@ -33,6 +33,8 @@ SIZE = [
     ("CONNECTs failed in it", "reload", "failed"),
     ("tunnels lost in it", "reload", "lost"),
 ]
+IMAGES = {"load": "CPU time per operation, by proxy",
+          "lists": "start and reload with long lists, by proxy"}
 OTHERS = ["squid", "tinyproxy", "haproxy"]
 
 
@@ -74,11 +76,15 @@ def text(results):
                 for name, version in result["versions"].items() if version}
     rounds = len(next(iter(any_result["rounds"].values())))
     parts = [f"Measured {any_result['time'][:10]} at {machine['commit']}: {machine['cores']} cores "
-             f"of {machine['cpu']}, Linux {machine['kernel']}; medians of {rounds} rounds. "
+             f"of {machine['cpu']}, Linux {machine['kernel'].split('-')[0]}; medians of {rounds} rounds. "
              + "; ".join(versions[name] for name in sorted(versions)) + ".",
-             load_table(results), size_table(results)]
+             load_table(results)]
+    if any(scenario in results for _, scenario, _ in SIZE):
+        parts.append(size_table(results))
     if "syscalls" in results:
         parts.append(calls_table(results["syscalls"]))
+    parts += [f"![{title}](img/{name}.svg)" for name, title in IMAGES.items()
+              if (ROOT / f"docs/img/{name}.svg").exists()]
     return "\n\n".join(parts)
 
 

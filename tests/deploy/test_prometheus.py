@@ -87,6 +87,32 @@ def test_every_metric_is_documented(busy):
     assert exposed <= documented, exposed - documented
 
 
+def test_reasons_that_are_named_exist():
+    known = set(re.findall(r'{Reason::\w+, "([a-z-]+)"', (DEPLOY.parent / "acl/decision.cc").read_text()))
+    named = {reason for group in re.findall(r'reason=~?"([^"$]+)"', RULES.read_text())
+             for reason in group.split("|")}
+    assert len(known) > 20 and named and named <= known, named - known
+
+
+def test_dashboard_has_its_panels_side_by_side():
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    taken = set()
+    for panel in panels:
+        at = panel["gridPos"]
+        cells = {(x, y) for x in range(at["x"], at["x"] + at["w"])
+                 for y in range(at["y"], at["y"] + at["h"])}
+        assert not cells & taken and at["x"] + at["w"] <= 24, panel["title"]
+        taken |= cells
+
+
+def test_dashboard_shows_what_an_operator_asks_for():
+    titles = " ".join(panel["title"] for panel in json.loads(DASHBOARD.read_text())["panels"])
+    for subject in ("Requests by verdict", "Denials by agent and reason", "Tunnels", "Bytes up",
+                    "Budgets", "Reloads", "Audit gaps", "Time to connect"):
+        assert subject in titles
+
+
 class Prometheus:
     """The real one, with the config of deploy/prometheus pointed at `target`."""
 

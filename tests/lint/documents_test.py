@@ -38,3 +38,12 @@ def test_every_page_can_be_reached_from_the_readme():
         reached += [target for target, _ in links(page)
                     if target.suffix == ".md" and target not in reached]
     assert set(PAGES) <= set(reached), set(PAGES) - set(reached)
+
+
+def test_every_reason_is_explained():
+    """A reason that a client can see is in the page that tells what to do about it."""
+    source = (ROOT / "acl" / "decision.cc").read_text()
+    reasons = set(re.findall(r'{Reason::\w+, "([a-z-]+)"', source)) - {"none"}
+    assert len(reasons) > 20
+    explained = set(re.findall(r"`([a-z-]+)`", (ROOT / "docs/troubleshooting.md").read_text()))
+    assert reasons <= explained, reasons - explained

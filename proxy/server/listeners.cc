@@ -5,8 +5,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <systemd/sd-daemon.h>
 
 #include <cerrno>
@@ -16,6 +14,7 @@
 
 #include "audit/error_text.h"
 #include "proxy/net/sockaddr.h"
+#include "proxy/server/unix_socket.h"
 
 namespace stile::server {
 namespace {
@@ -62,32 +61,12 @@ Result<Listener> open_tcp(const config::Endpoint& endpoint, std::size_t count) {
   return listener;
 }
 
-// A socket that nobody serves any more is replaced; one that somebody does is not.
-bool is_stale(const sockaddr_un& address) {
-  struct stat info {};
-  if (::lstat(address.sun_path, &info) != 0 || !S_ISSOCK(info.st_mode)) return false;
-  const UniqueFd probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-         errno == ECONNREFUSED;
-}
-
 Result<Listener> open_unix(const config::Endpoint& endpoint) {
   Listener listener;
   listener.name = endpoint.text();
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (endpoint.unix_path.size() >= sizeof address.sun_path) {
-    return Error{"listen " + listener.name + ": the path is too long for a socket"};
-  }
-  std::memcpy(address.sun_path, endpoint.unix_path.data(), endpoint.unix_path.size());
-  UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  if (!fd) return failed(listener.name);
-  if (is_stale(address)) ::unlink(address.sun_path);
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(fd.get(), backlog) != 0) {
-    return failed(listener.name);
-  }
-  listener.sockets.push_back(std::move(fd));
+  auto fd = bind_unix(endpoint.unix_path, "listen " + listener.name);
+  if (!fd) return fd.error();
+  listener.sockets.push_back(std::move(*fd));
   return listener;
 }
 
@@ -100,31 +79,44 @@ Result<Listener> open_listener(const config::Endpoint& endpoint, std::optional<s
   return opened;
 }
 
-Result<std::vector<Listener>> passed_listeners() {
+Result<PassedSockets> passed_sockets(const config::ServerSettings& settings) {
   char** names = nullptr;
   const int count = ::sd_listen_fds_with_names(1, &names);
-  std::vector<Listener> listeners;
+  PassedSockets passed;
   for (int i = 0; i < count; ++i) {
-    const std::unique_ptr<char, decltype(&std::free)> name{names[i], &std::free};
+    const std::unique_ptr<char, decltype(&std::free)> given{names[i], &std::free};
+    const std::string name{given.get()};
     UniqueFd fd{SD_LISTEN_FDS_START + i};
     Listener listener;
-    listener.name = "from systemd (" + std::string{name.get()} + ")";
+    listener.name = "from systemd (" + name + ")";
     if (::sd_is_socket(fd.get(), AF_UNSPEC, SOCK_STREAM, 1) <= 0) {
       return Error{"socket " + listener.name + ": not a listening stream socket"};
     }
     ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+    const auto is_at = [&](const std::string& path) {
+      return ::sd_is_socket_unix(fd.get(), SOCK_STREAM, 1, path.c_str(), 0) > 0;
+    };
     net::SockAddr address;
     ::getsockname(fd.get(), address.get(), address.size_for_kernel());
-    if (address.family() == AF_UNIX) {
-      listener.agent = name.get();
+    const bool is_unix = address.family() == AF_UNIX;
+    if (is_unix && (name == "control" || is_at(settings.control))) {
+      passed.control.control = std::move(fd);
+      continue;
+    }
+    if (is_unix && (name == "read" || is_at(read_only_path(settings)))) {
+      passed.control.read_only = std::move(fd);
+      continue;
+    }
+    if (is_unix) {
+      listener.agent = name;
     } else {
       listener.address = address.address();
     }
     listener.sockets.push_back(std::move(fd));
-    listeners.push_back(std::move(listener));
+    passed.listeners.push_back(std::move(listener));
   }
   std::free(names);
-  return listeners;
+  return passed;
 }
 
 }  // namespace stile::server

@@ -8,6 +8,7 @@
 #include "acl/result.h"
 #include "config/settings.h"
 #include "proxy/base/unique_fd.h"
+#include "proxy/server/control_sockets.h"
 
 namespace stile::server {
 
@@ -24,7 +25,12 @@ struct Listener {
                                              std::optional<std::string> agent,
                                              std::size_t per_worker);
 
-// Sockets from systemd. A unix socket belongs to the agent that FileDescriptorName= names.
-[[nodiscard]] Result<std::vector<Listener>> passed_listeners();
+// Sockets from systemd. The control sockets are known by their paths, or by the names `control` and
+// `read`; any other unix socket belongs to the agent that FileDescriptorName= names.
+struct PassedSockets {
+  std::vector<Listener> listeners;
+  ControlSockets control;
+};
+[[nodiscard]] Result<PassedSockets> passed_sockets(const config::ServerSettings& settings);
 
 }  // namespace stile::server

@@ -1,5 +1,4 @@
 // Server, the metrics page: every worker's counters, put together.
-#include <chrono>
 #include <map>
 
 #include "acl/regex_set.h"
@@ -10,44 +9,15 @@
 namespace stile::server {
 namespace {
 
-namespace asio = boost::asio;
-
-// The reports of all workers, or none if one of them does not answer in time.
-struct Gathering {
-  Gathering(asio::io_context& context, std::size_t workers,
-            std::function<void(const std::vector<Report>&)> callback)
-      : missing{workers}, done{std::move(callback)}, deadline{context} {}
-  void finish() {
-    if (!done) return;
-    deadline.cancel();
-    std::exchange(done, nullptr)(reports);
-  }
-  std::size_t missing;
-  std::vector<Report> reports;
-  std::function<void(const std::vector<Report>&)> done;
-  asio::steady_timer deadline;
-};
-
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
 }  // namespace
 
 void Server::collect_metrics(std::function<void(std::string)> done) {
-  auto all = std::make_shared<Gathering>(
-      context_, workers_.size(),
-      [this, done = std::move(done)](const std::vector<Report>& reports) {
-        done(reports.size() == workers_.size() ? exposition(reports) : std::string{});
-      });
-  all->deadline.expires_after(std::chrono::seconds{2});
-  all->deadline.async_wait([all](const boost::system::error_code& ec) {
-    if (!ec) all->finish();
-  });
-  each_worker([this, all](session::Context& context) {
-    asio::post(context_, [all, report = Worker::report(context)]() mutable {
-      all->reports.push_back(std::move(report));
-      if (--all->missing == 0) all->finish();
-    });
-  });
+  gather<Report>(context_, workers_, &Worker::report,
+                 [this, done = std::move(done)](const std::vector<Report>& reports) {
+                   done(reports.size() == workers_.size() ? exposition(reports) : std::string{});
+                 });
 }
 
 std::string Server::exposition(const std::vector<Report>& reports) const {
@@ -110,7 +80,8 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
                {{"result", "hit"}});
   page.counter("stile_dns_cache_total", "", number(dns.cache_misses), {{"result", "miss"}});
 
-  const auto& snapshot = *store_.snapshot();
+  const auto& policy = desk_->policy();
+  const auto& snapshot = *policy.snapshot();
   page.gauge("stile_policy_generation", "Number of the policy in force.",
              number(snapshot.generation()));
   for (const auto& agent : snapshot.agents()) {
@@ -131,15 +102,16 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
                  {{"agent", agent->id}, {"direction", "down"}});
     }
   }
-  page.counter("stile_policy_reloads_total", "Reloads by result.", number(reloads_ok_),
-               {{"result", "ok"}});
-  page.counter("stile_policy_reloads_total", "", number(reloads_failed_), {{"result", "error"}});
+  page.counter("stile_policy_reloads_total", "Reloads by result.",
+               number(desk_->counts().reloads_ok), {{"result", "ok"}});
+  page.counter("stile_policy_reloads_total", "", number(desk_->counts().reloads_failed),
+               {{"result", "error"}});
   page.gauge("stile_policy_last_reload_timestamp_seconds", "When the policy was read last.",
-             static_cast<double>(last_reload_s_));
+             static_cast<double>(desk_->counts().last_reload_s));
   page.counter("stile_policy_regex_failures_total", "Times that a set of regexes could not run.",
                number(acl::RegexSet::failures()));
   page.gauge("stile_cards_rejected", "Agent cards that could not be used.",
-             number(store_.loaded().cards.rejected.size()));
+             number(policy.base().loaded.cards.rejected.size() + policy.refused_cards().size()));
   page.counter("stile_audit_events_total", "Audit lines written.", number(log_->events()));
   page.counter("stile_audit_gaps_total", "Audit lines lost or torn.", number(log_->gaps()));
   page.process();

@@ -1,56 +1,36 @@
-// PolicyStore: the config as it was read last, the agents' accounts, and the snapshot made of both.
+// PolicyStore: a config that was opened, and the way to read it again.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <vector>
+#include <utility>
 
-#include "acl/policy.h"
-#include "config/compile.h"
-#include "config/load.h"
+#include "control/base.h"
 
 namespace stile::server {
 
-// A config as it was read: its settings, and the policies made from it.
-struct Reading {
-  config::Loaded loaded;
-  std::unique_ptr<config::Shared> shared;
-  std::vector<std::shared_ptr<const acl::AgentPolicy>> agents;
-};
-using Reader = std::function<config::Checked<Reading>()>;
+using Reading = control::Reading;
+using Reader = control::Reader;
 
 class PolicyStore {
  public:
   // Reads a stile.toml; without a path the usual one, or the embedded default.
-  static config::Checked<PolicyStore> open(std::optional<std::string> path);
-  // Reads whatever `reader` reads, now and at each reload.
-  static config::Checked<PolicyStore> open(Reader reader);
-
-  // Reads everything anew and makes a snapshot of it, or changes nothing and says all that is
-  // wrong.
-  [[nodiscard]] config::Checked<std::shared_ptr<const acl::Snapshot>> reload();
-
-  [[nodiscard]] const std::shared_ptr<const acl::Snapshot>& snapshot() const noexcept {
-    return snapshot_;
+  static config::Checked<PolicyStore> open(std::optional<std::string> path) {
+    return open(control::config_reader(std::move(path)));
   }
-  [[nodiscard]] const config::Settings& settings() const noexcept { return loaded_->settings; }
-  [[nodiscard]] const config::Loaded& loaded() const noexcept { return *loaded_; }
-  // When the first agent or grant in force runs out, so that what it has open can be closed.
-  [[nodiscard]] std::optional<acl::UnixMicros> next_expiry(acl::UnixMicros now) const;
+  // Reads whatever `reader` reads, now and at each reload.
+  static config::Checked<PolicyStore> open(Reader reader) {
+    auto base = control::read_base(reader);
+    if (!base) return base.error();
+    return PolicyStore{std::move(reader), std::move(*base)};
+  }
+
+  Reader reader;
+  control::BasePtr base;
 
  private:
-  using Agents = std::vector<std::shared_ptr<const acl::AgentPolicy>>;
-  [[nodiscard]] config::Checked<void> read();
-  void make_snapshot(const Agents& compiled);
-
-  Reader reader_;
-  std::unique_ptr<config::Loaded> loaded_;
-  std::unique_ptr<config::Shared> shared_;
-  std::shared_ptr<const acl::Snapshot> snapshot_ = std::make_shared<acl::Snapshot>();
+  PolicyStore(Reader from, control::BasePtr first)
+      : reader{std::move(from)}, base{std::move(first)} {}
 };
 
 }  // namespace stile::server

@@ -1,4 +1,4 @@
-// Server: the daemon as a whole: workers, signals, reload, metrics, drain.
+// Server: the daemon as a whole: workers, signals, control, metrics, drain.
 #include "proxy/server/server.h"
 
 #include <sched.h>
@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 
+#include "control/saved_state.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/log.h"
-#include "proxy/net/sockaddr.h"
 #include "proxy/server/host_addresses.h"
 #include "proxy/server/privileges.h"
 #include "proxy/server/version.h"
@@ -19,7 +18,7 @@ namespace stile::server {
 namespace {
 
 namespace asio = boost::asio;
-using std::chrono::milliseconds, std::chrono::seconds, std::chrono::steady_clock;
+using std::chrono::milliseconds, std::chrono::steady_clock;
 
 std::size_t worker_count(std::uint32_t configured) {
   if (configured > 0) return configured;
@@ -28,35 +27,53 @@ std::size_t worker_count(std::uint32_t configured) {
   return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cores)));
 }
 
+// A state that cannot be read may hold what must stay closed: then nothing is served.
+Result<control::SavedState> read_state(const control::StateFile& file) {
+  const auto text = file.read();
+  if (!text) return text.error();
+  if (!*text) return control::SavedState{};
+  auto state = control::parse_state(**text, file.path());
+  if (!state) {
+    return Error{state.error().message + "\nthe state cannot be used; mend it, or move " +
+                 file.path() + " away to start without grants, revocations and modes"};
+  }
+  return state;
+}
+
 }  // namespace
 
 Server::Server(PolicyStore store)
     : store_{std::move(store)},
       signals_{context_},
       tick_{context_},
-      expiry_{context_},
       drain_poll_{context_},
       address_events_{context_},
-      dns_files_{store_.settings().dns},
-      started_{steady_clock::now()} {
+      dns_files_{store_.base->loaded.settings.dns},
+      card_watch_{context_, [this] { desk_->read_cards(); }} {
   for (const int signal : {SIGHUP, SIGTERM, SIGINT, SIGUSR1}) signals_.add(signal);
 }
 
 Server::~Server() = default;
 
+const config::Settings& Server::settings() const {
+  return desk_ ? desk_->settings() : store_.base->loaded.settings;
+}
+
 Result<void> Server::prepare() {
   if (auto done = bind(); !done) return done;
-  if (auto done = drop_privileges(store_.settings().server.user); !done) return done;
-  return open_log();
+  if (auto done = drop_privileges(settings().server.user); !done) return done;
+  return open_desk();
 }
 
 Result<void> Server::bind() {
-  const auto& settings = store_.settings();
-  auto passed = passed_listeners();
+  auto passed = passed_sockets(settings().server);
   if (!passed) return passed.error();
-  listeners_ = std::move(*passed);
+  listeners_ = std::move(passed->listeners);
   const bool have_passed = !listeners_.empty();
-  const std::size_t workers = worker_count(settings.server.workers);
+  auto control = bind_control(settings().server, std::move(passed->control));
+  if (!control) return control.error();
+  control_sockets_ = std::move(*control);
+  const std::size_t workers = worker_count(settings().server.workers);
   const auto open = [&](const config::Endpoint& endpoint,
                         std::optional<std::string> agent) -> Result<void> {
     auto listener = open_listener(endpoint, std::move(agent), workers);
@@ -65,39 +82,57 @@ Result<void> Server::bind() {
     return {};
   };
   if (!have_passed) {
-    for (const auto& endpoint : settings.server.listen) {
+    for (const auto& endpoint : settings().server.listen) {
       if (auto done = open(endpoint, {}); !done) return done;
     }
   }
-  for (const auto& agent : settings.agent) {
-    for (const auto& endpoint : agent.listen) {
-      if (auto done = open(endpoint, agent.id); !done) return done;
+  for (const auto& [id, entry] : store_.base->entries) {
+    for (const auto& endpoint : entry->settings.listen) {
+      if (auto done = open(endpoint, id); !done) return done;
     }
   }
   for (const Listener& listener : listeners_) {
     if (listener.address) listener_addresses_.push_back(*listener.address);
   }
-  if (settings.server.metrics) {
-    auto listener = open_listener(*settings.server.metrics, {}, 1);
+  if (const auto& metrics = settings().server.metrics) {
+    auto listener = open_listener(*metrics, {}, 1);
     if (!listener) return listener.error();
-    const auto protocol =
-        settings.server.metrics->address.is_v4() ? asio::ip::tcp::v4() : asio::ip::tcp::v6();
+    const auto protocol = metrics->address.is_v4() ? asio::ip::tcp::v4() : asio::ip::tcp::v6();
     metrics_acceptor_.emplace(context_, protocol, listener->sockets[0].release());
-    listener_addresses_.push_back(settings.server.metrics->address);
+    listener_addresses_.push_back(metrics->address);
   }
   return {};
 }
 
-Result<void> Server::open_log() {
-  const auto& settings = store_.settings().audit;
+// The state is read before the log is opened, since it knows where the log ended.
+Result<void> Server::open_desk() {
+  std::optional<control::StateFile> file;
+  control::SavedState saved;
+  if (const auto& directory = settings().server.state_dir; !directory.empty()) {
+    auto opened = control::StateFile::open(directory);
+    if (!opened) return opened.error();
+    file.emplace(std::move(*opened));
+    auto read = read_state(*file);
+    if (!read) return read.error();
+    saved = std::move(*read);
+  }
+  if (auto done = open_log(saved); !done) return done;
+  desk_ = std::make_unique<PolicyDesk>(
+      context_, store_.reader, control::LivePolicy{std::move(store_.base), saved}, std::move(file));
+  return {};
+}
+
+Result<void> Server::open_log(const control::SavedState& saved) {
+  const auto& audit = settings().audit;
   audit::Log::Options options;
-  options.path = settings.path;
+  options.path = audit.path;
   options.format =
-      settings.format == config::AuditFormat::json ? audit::Format::json : audit::Format::squid;
-  options.chain = settings.chain;
-  options.deny_on_failure = settings.deny_on_failure;
-  options.max_bytes = settings.max_bytes;
-  options.keep = settings.keep;
+      audit.format == config::AuditFormat::json ? audit::Format::json : audit::Format::squid;
+  options.chain = audit.chain;
+  options.deny_on_failure = audit.deny_on_failure;
+  options.max_bytes = audit.max_bytes;
+  options.keep = audit.keep;
+  options.resume = {saved.audit_seq, saved.audit_hash};
   auto log = audit::Log::open(std::move(options));
   if (!log) return log.error();
   log_ = std::move(*log);
@@ -109,25 +144,24 @@ Result<void> Server::open_log() {
 }
 
 session::Limits Server::limits() const {
-  const auto& settings = store_.settings().limits;
+  const auto& configured = settings().limits;
   session::Limits limits;
-  limits.connections = settings.connections;
-  limits.connections_of_unknown = settings.connections_per_agent;
-  limits.requests_of_unknown = settings.requests_per_second;
-  limits.header_bytes = settings.header_bytes;
-  limits.header_timeout = settings.header_timeout;
-  limits.client_hello_timeout = settings.client_hello_timeout;
-  limits.connect_timeout = settings.connect_timeout;
-  limits.idle_timeout = settings.idle_timeout;
+  limits.connections = configured.connections;
+  limits.connections_of_unknown = configured.connections_per_agent;
+  limits.requests_of_unknown = configured.requests_per_second;
+  limits.header_bytes = configured.header_bytes;
+  limits.header_timeout = configured.header_timeout;
+  limits.client_hello_timeout = configured.client_hello_timeout;
+  limits.connect_timeout = configured.connect_timeout;
+  limits.idle_timeout = configured.idle_timeout;
   return limits;
 }
 
 void Server::start_workers() {
-  const auto& settings = store_.settings();
+  const auto& dns = settings().dns;
   Worker::Options options;
-  options.count = worker_count(settings.server.workers);
-  options.dns = {settings.dns.timeout, settings.dns.max_ttl, settings.dns.cache_entries,
-                 settings.dns.in_flight_per_agent};
+  options.count = worker_count(settings().server.workers);
+  options.dns = {dns.timeout, dns.max_ttl, dns.cache_entries, dns.in_flight_per_agent};
   options.dns_environment = dns_files_.read();
   options.limits = limits();
   options.own_addresses = own_addresses(listener_addresses_);
@@ -143,15 +177,40 @@ void Server::start_workers() {
   for (auto& worker : workers_) worker->start();
 }
 
+void Server::start_control() {
+  PolicyDesk::Daemon daemon;
+  daemon.publish = [this](std::shared_ptr<const acl::Snapshot> snapshot) {
+    shared_->policy.swap(std::move(snapshot));
+    for (auto& worker : workers_) worker->judge_again(false);
+  };
+  daemon.judge_by_time = [this] {
+    for (auto& worker : workers_) worker->judge_again(true);
+  };
+  daemon.settings_changed = [this] { settings_changed(); };
+  daemon.notify = [this](const std::string& state) { notify(state); };
+  desk_->start(*log_, std::move(daemon));
+  service_ = std::make_unique<ControlService>(
+      context_, *desk_, *log_, workers_,
+      ControlService::Daemon{[this] { drain(); }, [this] { return reopen_log(); },
+                             [this] { return shared_->connections.load(); }});
+  control_ = std::make_unique<control::Server>(context_, *service_);
+  if (control_sockets_.control) control_->listen(std::move(control_sockets_.control), true);
+  if (control_sockets_.read_only) control_->listen(std::move(control_sockets_.read_only), false);
+  const auto& agents = settings().agents;
+  if (agents.watch) card_watch_.watch(agents.directories);
+}
+
 void Server::run() {
+  const auto& policy = desk_->policy();
   audit::Record start;
   start.event = audit::Event::start;
-  start.policy = store_.snapshot()->generation();
+  start.policy = policy.snapshot()->generation();
   start.version = version;
-  start.config = store_.loaded().digest;
+  start.config = policy.base().loaded.digest;
   write_line(start);
-  shared_ = std::make_unique<session::Shared>(store_.snapshot());
+  shared_ = std::make_unique<session::Shared>(policy.snapshot());
   start_workers();
+  start_control();
   if (metrics_acceptor_) {
     AdminHttp::Pages pages;
     pages.metrics = [this](auto done) { collect_metrics(std::move(done)); };
@@ -161,13 +220,14 @@ void Server::run() {
   wait_for_signal();
   watch_addresses();
   housekeeping();
-  schedule_expiry();
-  notify("READY=1\nSTATUS=" + std::to_string(store_.snapshot()->agents().size()) + " agents");
+  notify("READY=1\nSTATUS=" + std::to_string(policy.agents().size()) + " agents");
   context_.run();
+  control_->stop();
   for (auto& worker : workers_) worker->stop();
   audit::Record stopped;
   stopped.event = audit::Event::stop;
   write_line(stopped);
+  desk_->stop();
   const auto head = log_->head();
   log::info("audit: stopped at seq " + std::to_string(head.seq) + ", head " + head.hash);
 }
@@ -185,6 +245,16 @@ void Server::each_worker(const std::function<void(session::Context&)>& work) {
 
 void Server::notify(const std::string& state) const { ::sd_notify(0, state.c_str()); }
 
+void Server::settings_changed() {
+  dns_files_ = DnsFiles{settings().dns};
+  each_worker([limits = limits(), dns = dns_files_.read()](session::Context& context) {
+    context.limits = limits;
+    context.resolver.change(dns);
+  });
+  const auto& agents = settings().agents;
+  card_watch_.watch(agents.watch ? agents.directories : std::vector<std::string>{});
+}
+
 void Server::wait_for_signal() {
   signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
     if (ec) return;
@@ -196,66 +266,32 @@ void Server::wait_for_signal() {
 void Server::on_signal(int signal) {
   switch (signal) {
     case SIGHUP:
-      return reload("signal HUP");
+      return desk_->reload("signal HUP", [](const control::Outcome<ReloadResult>&) {});
     case SIGUSR1:
-      return reopen_log();
+      if (auto done = reopen_log(); !done) log::error("audit: " + done.error().message);
+      return;
     default:
       return shared_->draining ? stop() : drain();
   }
 }
 
-void Server::reload(const std::string& actor) {
-  const auto now = steady_clock::now().time_since_epoch();
-  notify("RELOADING=1\nMONOTONIC_USEC=" +
-         std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
-  auto reloaded = store_.reload();
-  audit::Record line;
-  line.event = audit::Event::policy;
-  line.policy = store_.snapshot()->generation();
-  line.actor = actor;
-  if (!reloaded) {
-    ++reloads_failed_;
-    log::error("reload refused, the policy in force stays:\n" + reloaded.error().text());
-    line.verdict = acl::Verdict::deny;
-    line.detail = "config-error";
-    write_line(line);
-    notify("READY=1\nSTATUS=reload refused: the config has errors");
-    return;
-  }
-  ++reloads_ok_;
-  last_reload_s_ = unix_micros() / 1'000'000;
-  write_line(line);
-  shared_->policy.swap(*reloaded);
-  dns_files_ = DnsFiles{store_.settings().dns};
-  each_worker([limits = limits(), dns = dns_files_.read()](session::Context& context) {
-    context.limits = limits;
-    context.resolver.change(dns);
-    Worker::judge_again(context, false);
-  });
-  schedule_expiry();
-  log::info("reloaded: generation " + std::to_string(store_.snapshot()->generation()) + ", " +
-            std::to_string(store_.snapshot()->agents().size()) + " agents");
-  notify("READY=1\nSTATUS=" + std::to_string(store_.snapshot()->agents().size()) + " agents");
-}
-
-void Server::reopen_log() {
+Result<audit::Log::Head> Server::reopen_log() {
   auto old = log_->reopen();
-  if (!old) {
-    log::error("audit: " + old.error().message);
-    return;
+  if (old) {
+    log::info("audit: reopened; the old file ends at seq " + std::to_string(old->seq) + ", head " +
+              old->hash);
   }
-  log::info("audit: reopened; the old file ends at seq " + std::to_string(old->seq) + ", head " +
-            old->hash);
+  return old;
 }
 
 void Server::drain() {
-  shared_->draining = true;
+  if (shared_->draining.exchange(true)) return;
   notify("STOPPING=1");
   log::info("draining; a second signal ends at once");
   each_worker([](session::Context& context) {
     for (auto it = context.live.begin(); it != context.live.end();) (it++)->drain();
   });
-  drain_until_ = steady_clock::now() + store_.settings().limits.drain_timeout;
+  drain_until_ = steady_clock::now() + settings().limits.drain_timeout;
   await_drained();
 }
 
@@ -268,65 +304,5 @@ void Server::await_drained() {
 }
 
 void Server::stop() { context_.stop(); }
-
-// Once a second: what waits for the disk, files that changed, and a sign of life.
-void Server::housekeeping() {
-  log_->retry();
-  if (dns_files_.changed()) {
-    each_worker(
-        [dns = dns_files_.read()](session::Context& context) { context.resolver.change(dns); });
-  }
-  // The watchdog is told only while every worker answers: a stalled one gets the daemon restarted.
-  if (alive_ >= workers_.size()) notify("WATCHDOG=1");
-  alive_ = 0;
-  each_worker([this](session::Context&) { asio::post(context_, [this] { ++alive_; }); });
-  tick_.expires_after(seconds{1});
-  tick_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec) housekeeping();
-  });
-}
-
-void Server::watch_addresses() {
-  UniqueFd events = server::watch_addresses();
-  if (!events) {
-    log::warning("cannot watch the host's addresses; new ones are known after a reload");
-    return;
-  }
-  address_events_.assign(events.release());
-  refresh_addresses();
-}
-
-void Server::refresh_addresses() {
-  each_worker([own = own_addresses(listener_addresses_)](session::Context& context) {
-    context.own_addresses = own;
-  });
-  address_events_.async_wait(
-      asio::posix::descriptor_base::wait_read, [this](const boost::system::error_code& ec) {
-        if (ec) return;
-        std::array<char, 8192> unread;
-        boost::system::error_code ignored;
-        address_events_.non_blocking(true, ignored);
-        while (address_events_.read_some(asio::buffer(unread), ignored) > 0) {
-        }
-        refresh_addresses();
-      });
-}
-
-// Time alone can turn a verdict; what is open then is closed without a reload.
-void Server::schedule_expiry() {
-  const auto next = store_.next_expiry(unix_micros());
-  if (!next) {
-    expiry_.cancel();
-    return;
-  }
-  // The wall clock may be set: look again at least once a minute.
-  const auto wait = std::chrono::microseconds{*next - unix_micros() + 1000};
-  expiry_.expires_after(std::clamp<std::chrono::microseconds>(wait, milliseconds{1}, seconds{60}));
-  expiry_.async_wait([this](const boost::system::error_code& ec) {
-    if (ec) return;
-    each_worker([](session::Context& context) { Worker::judge_again(context, true); });
-    schedule_expiry();
-  });
-}
 
 }  // namespace stile::server

@@ -1,4 +1,4 @@
-// Server: the daemon as a whole: workers, signals, reload, metrics, drain.
+// Server: the daemon as a whole: workers, signals, control, metrics, drain.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -11,9 +11,14 @@
 #include <vector>
 
 #include "audit/log.h"
+#include "control/server.h"
 #include "proxy/server/admin_http.h"
+#include "proxy/server/card_watch.h"
+#include "proxy/server/control_service.h"
 #include "proxy/server/dns_environment.h"
+#include "proxy/server/gather.h"
 #include "proxy/server/listeners.h"
+#include "proxy/server/policy_desk.h"
 #include "proxy/server/policy_store.h"
 #include "proxy/server/worker.h"
 
@@ -24,49 +29,54 @@ class Server {
   explicit Server(PolicyStore store);
   ~Server();
 
-  // Binds, gives up privileges, opens the log. Nothing is served yet.
+  // Binds, gives up privileges, reads the state, opens the log. Nothing is served yet.
   [[nodiscard]] Result<void> prepare();
   // Serves until told to stop.
   void run();
 
  private:
   [[nodiscard]] Result<void> bind();
-  [[nodiscard]] Result<void> open_log();
+  [[nodiscard]] Result<void> open_desk();
+  [[nodiscard]] Result<void> open_log(const control::SavedState& saved);
   void start_workers();
+  void start_control();
   void wait_for_signal();
   void on_signal(int signal);
-  void reload(const std::string& actor);
-  void reopen_log();
+  Result<audit::Log::Head> reopen_log();
   void drain();
   void await_drained();
   void stop();
+  void settings_changed();
   void housekeeping();
   void watch_addresses();
   void refresh_addresses();
-  void schedule_expiry();
   void write_line(audit::Record record);
   void collect_metrics(std::function<void(std::string)> done);
   [[nodiscard]] std::string exposition(const std::vector<Report>& reports) const;
+  [[nodiscard]] const config::Settings& settings() const;
   [[nodiscard]] session::Limits limits() const;
   void each_worker(const std::function<void(session::Context&)>& work);
   void notify(const std::string& state) const;
 
-  PolicyStore store_;
+  PolicyStore store_;  // its base is the desk's once there is one
   boost::asio::io_context context_;
   boost::asio::signal_set signals_;
-  boost::asio::steady_timer tick_, expiry_, drain_poll_;
+  boost::asio::steady_timer tick_, drain_poll_;
   boost::asio::posix::stream_descriptor address_events_;
   DnsFiles dns_files_;
   std::vector<acl::Address> listener_addresses_;
   std::vector<Listener> listeners_;
+  ControlSockets control_sockets_;
   std::optional<boost::asio::ip::tcp::acceptor> metrics_acceptor_;
   std::unique_ptr<audit::Log> log_;
   std::unique_ptr<session::Shared> shared_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  Workers workers_;
+  std::unique_ptr<PolicyDesk> desk_;
+  std::unique_ptr<ControlService> service_;
+  std::unique_ptr<control::Server> control_;
+  CardWatch card_watch_;
   std::unique_ptr<AdminHttp> admin_;
-  std::chrono::steady_clock::time_point started_, drain_until_;
-  std::uint64_t reloads_ok_ = 0, reloads_failed_ = 0;
-  std::int64_t last_reload_s_ = 0;
+  std::chrono::steady_clock::time_point drain_until_;
   std::uint64_t alive_ = 0;  // workers that answered since the last tick
 };
 

@@ -45,6 +45,7 @@ void Worker::stop() {
   if (!thread_.joinable()) return;
   loop_.post([this] {
     acceptors_.clear();
+    lent_.clear();
     for (auto it = context_.live.begin(); it != context_.live.end();) (it++)->end();
     give_up_ = loop_.now() + last_words;
     on_deadline();
@@ -65,7 +66,36 @@ void Worker::post(std::function<void(session::Context&)> work) {
   loop_.post([this, work = std::move(work)] { work(context_); });
 }
 
-void Worker::judge_again(session::Context& context, bool all) {
+void Worker::judge_again(bool all) {
+  const int wanted = all ? 2 : 1;
+  int before = judging_.load();
+  while (before < wanted && !judging_.compare_exchange_weak(before, wanted)) {
+  }
+  if (before != 0) return;  // the one that is on its way sees the newest snapshot
+  loop_.post([this] { judge_now(context_, judging_.exchange(0) == 2); });
+}
+
+void Worker::lend(std::uint64_t number, UniqueFd listener, std::string agent) {
+  const auto fd = std::make_shared<UniqueFd>(std::move(listener));
+  loop_.post([this, number, fd, agent = std::move(agent)] {
+    auto is_served = std::make_shared<bool>(true);
+    auto acceptor =
+        std::make_unique<session::Acceptor>(context_, flood_, std::move(*fd), agent, is_served);
+    lent_[number] = {std::move(is_served), std::move(acceptor)};
+  });
+}
+
+void Worker::release(std::uint64_t number) {
+  loop_.post([this, number] {
+    const auto found = lent_.find(number);
+    if (found == lent_.end()) return;
+    *found->second.is_served = false;
+    lent_.erase(found);
+    judge_now(context_, true);
+  });
+}
+
+void Worker::judge_now(session::Context& context, bool all) {
   const auto snapshot = context.policy.get();
   for (auto it = context.live.begin(); it != context.live.end();) {
     (it++)->judge_again(*snapshot, all);

@@ -1,11 +1,13 @@
 // Worker: one thread with its own loop, listeners, resolver and counters.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "proxy/base/loop.h"
@@ -53,17 +55,28 @@ class Worker final : private Deadline {
 
   // Runs on the worker's thread; from any other.
   void post(std::function<void(session::Context&)> work);
-  // Judges everything open again. `all`: time has passed, so also agents whose entry is the same.
-  static void judge_again(session::Context& context, bool all);
+  // Has everything open judged again, soon. Calls that come faster than the worker can follow
+  // become one. `all`: time has passed, so also agents whose entry is the same.
+  void judge_again(bool all);
+  // Serves a listener as that agent until release(); then its connections are reset.
+  void lend(std::uint64_t number, UniqueFd listener, std::string agent);
+  void release(std::uint64_t number);
   [[nodiscard]] static Report report(const session::Context& context);
 
  private:
   void on_deadline() override;
+  static void judge_now(session::Context& context, bool all);
 
   Loop loop_;
   session::Context context_;
   session::FloodLog flood_;
   std::vector<std::unique_ptr<session::Acceptor>> acceptors_;
+  struct LentListener {
+    std::shared_ptr<bool> is_served;
+    std::unique_ptr<session::Acceptor> acceptor;
+  };
+  std::unordered_map<std::uint64_t, LentListener> lent_;
+  std::atomic<int> judging_{0};  // 0: none asked for; 1: what changed; 2: everything
   std::thread thread_;
   SteadyTime give_up_{};
 };

@@ -20,13 +20,33 @@ constexpr std::chrono::milliseconds pause_when_exhausted{100};
 
 log::Throttle exhausted;
 
+// The network namespace of a socket; 0 if the kernel cannot tell.
+std::uint64_t namespace_of(int fd) {
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+#ifdef SO_NETNS_COOKIE
+  if (::getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) != 0) cookie = 0;
+#else
+  static_cast<void>(fd);
+  static_cast<void>(size);
+#endif
+  return cookie;
+}
+
+bool is_in_another_namespace(int fd) {
+  const UniqueFd own{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  return own && namespace_of(fd) != namespace_of(own.get());
+}
+
 }  // namespace
 
 Acceptor::Acceptor(Context& context, FloodLog& flood, UniqueFd listener,
-                   std::optional<std::string> agent)
+                   std::optional<std::string> agent, Lent lent)
     : context_{context},
       flood_{flood},
       agent_{std::move(agent)},
+      lent_{std::move(lent)},
+      is_elsewhere_{lent_ && is_in_another_namespace(listener.get())},
       listener_{context.loop.adopt_level(std::move(listener), EPOLLIN)} {
   listener_->watch(this);
 }
@@ -57,7 +77,7 @@ void Acceptor::on_deadline() { context_.loop.change_level(*listener_, EPOLLIN); 
 void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
   const auto& snapshot = context_.policy.get();
   const acl::Address source = from.address().unmapped();
-  const bool is_ip = from.family() == AF_INET || from.family() == AF_INET6;
+  const bool is_ip = (from.family() == AF_INET || from.family() == AF_INET6) && !is_elsewhere_;
   const auto* owner = is_ip ? snapshot->by_source(source) : nullptr;
   std::shared_ptr<const acl::AgentPolicy> agent;
   if (!agent_) {
@@ -87,7 +107,7 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
   context_.next_conn += context_.conn_step;
   Session::start(context_, std::move(socket),
                  Peer{context_.shared, agent, account, context_.tally(id), source, from.port(),
-                      conn, agent_.has_value()});
+                      conn, agent_.has_value(), lent_});
 }
 
 // Not even the head is read: one answer, and gone.

@@ -15,7 +15,8 @@ namespace stile::session {
 class Acceptor final : private Watcher, private Deadline {
  public:
   // With an agent's id, whatever arrives here is that agent.
-  Acceptor(Context& context, FloodLog& flood, UniqueFd listener, std::optional<std::string> agent);
+  Acceptor(Context& context, FloodLog& flood, UniqueFd listener, std::optional<std::string> agent,
+           Lent lent = nullptr);
   ~Acceptor() = default;
 
  private:
@@ -28,6 +29,8 @@ class Acceptor final : private Watcher, private Deadline {
   Context& context_;
   FloodLog& flood_;
   std::optional<std::string> agent_;
+  Lent lent_;
+  bool is_elsewhere_;  // in another network namespace, where addresses mean something else
   SocketPtr listener_;
 };
 

@@ -8,7 +8,8 @@ namespace stile::session {
 
 Peer::Peer(Shared& shared, std::shared_ptr<const acl::AgentPolicy> agent_policy,
            std::shared_ptr<acl::Account> agent_account, std::shared_ptr<metrics::Tally> agent_tally,
-           const acl::Address& address, std::uint16_t port, std::uint64_t number, bool by_listener)
+           const acl::Address& address, std::uint16_t port, std::uint64_t number, bool by_listener,
+           Lent lent)
     : agent{std::move(agent_policy)},
       account{std::move(agent_account)},
       tally{std::move(agent_tally)},
@@ -16,7 +17,8 @@ Peer::Peer(Shared& shared, std::shared_ptr<const acl::AgentPolicy> agent_policy,
       shared_{&shared},
       address_{address},
       port_{port},
-      by_listener_{by_listener} {
+      by_listener_{by_listener},
+      lent_{std::move(lent)} {
   account->connections.fetch_add(1, std::memory_order_relaxed);
   shared_->connections.fetch_add(1, std::memory_order_relaxed);
 }
@@ -28,7 +30,7 @@ Peer::~Peer() {
 }
 
 const std::shared_ptr<const acl::AgentPolicy>* Peer::in(const acl::Snapshot& snapshot) const {
-  if (!agent) return nullptr;
+  if (!agent || (lent_ && !*lent_)) return nullptr;
   const auto* now = snapshot.by_id(agent->id);
   // Another account: its id is the same, but the agent is another one now.
   if (now == nullptr || (*now)->account != account) return nullptr;

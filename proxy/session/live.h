@@ -14,12 +14,17 @@ namespace stile::session {
 
 struct Shared;
 
+// Whether a listener that was lent to the daemon is still served; its worker's thread alone looks
+// and sets it. Null: a listener for good.
+using Lent = std::shared_ptr<const bool>;
+
 // Who is on the other end of a client connection. Fixed at accept; nothing that is sent changes it.
 class Peer {
  public:
   Peer(Shared& shared, std::shared_ptr<const acl::AgentPolicy> agent,
        std::shared_ptr<acl::Account> account, std::shared_ptr<metrics::Tally> tally,
-       const acl::Address& address, std::uint16_t port, std::uint64_t conn, bool by_listener);
+       const acl::Address& address, std::uint16_t port, std::uint64_t conn, bool by_listener,
+       Lent lent = nullptr);
   ~Peer();
   Peer(Peer&&) noexcept = default;
   Peer& operator=(Peer&&) = delete;
@@ -41,6 +46,7 @@ class Peer {
   acl::Address address_;
   std::uint16_t port_;
   bool by_listener_;  // known by the socket it came in on, not by its address
+  Lent lent_;
 };
 
 struct ConnectionInfo {

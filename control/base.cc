@@ -1,0 +1,141 @@
+// Base: everything that the files say, compiled.
+#include "control/base.h"
+
+#include <utility>
+#include <vector>
+
+#include "config/card.h"
+
+namespace stile::control {
+namespace {
+
+EntryPtr make_entry(const config::AgentSettings& settings,
+                    std::shared_ptr<const acl::AgentPolicy> policy) {
+  return std::make_shared<const Entry>(Entry{settings, std::move(policy), identify(settings)});
+}
+
+// The settings of each agent beside its policy. An agent that no settings name (an ordered list has
+// one) has only what its policy says.
+Entries pair_up(const Reading& reading) {
+  std::map<std::string, const config::AgentSettings*> settings;
+  for (const auto* agents : {&reading.loaded.settings.agent, &reading.loaded.cards.accepted}) {
+    for (const auto& agent : *agents) settings[agent.id] = &agent;
+  }
+  Entries entries;
+  for (const auto& policy : reading.agents) {
+    config::AgentSettings bare;
+    bare.id = policy->id;
+    bare.instance = policy->instance;
+    bare.source = policy->sources;
+    const auto found = settings.find(policy->id);
+    entries.emplace(policy->id,
+                    make_entry(found == settings.end() ? bare : *found->second, policy));
+  }
+  return entries;
+}
+
+}  // namespace
+
+Reader config_reader(std::optional<std::string> path) {
+  return [path = std::move(path)]() -> config::Checked<Reading> {
+    auto loaded = config::load_or_default(path);
+    if (!loaded) return loaded.error();
+    auto shared = std::make_unique<config::Shared>(config::share(*loaded));
+    auto agents = config::compile_all(*loaded, *shared);
+    if (!agents) return agents.error();
+    return Reading{std::move(*loaded), std::move(shared), std::move(*agents)};
+  };
+}
+
+config::Checked<BasePtr> read_base(const Reader& reader) {
+  auto reading = reader();
+  if (!reading) return reading.error();
+  auto entries = pair_up(*reading);
+  return std::make_unique<Base>(
+      Base{std::move(reading->loaded), std::move(*reading->shared), std::move(entries)});
+}
+
+config::Checked<BasePtr> read_cards_again(BasePtr base) {
+  config::Loaded& loaded = base->loaded;
+  config::Diagnostics problems;  // there were none when this config was loaded
+  config::Claims claims;
+  claims.claim_server(loaded.settings, problems);
+  for (const auto& agent : loaded.settings.agent) claims.claim(agent, problems);
+  base->shared.lists.forget_failures();
+  auto cards = config::read_cards(loaded.settings, loaded.owner, claims, base->shared.lists);
+  if (!cards) return cards.error();
+  Entries entries;
+  for (const auto& agent : loaded.settings.agent) {
+    entries.emplace(agent.id, base->entries.at(agent.id));
+  }
+  std::vector<config::AgentSettings> accepted;
+  for (auto& card : cards->accepted) {
+    const auto old = base->entries.find(card.id);
+    if (old != base->entries.end() && old->second->settings == card) {
+      entries.emplace(card.id, old->second);
+    } else {
+      auto policy = config::compile_agent(card, base->shared);
+      if (!policy) {
+        claims.release(card);
+        cards->rejected.push_back({card.place.file, card.id, policy.error()});
+        continue;
+      }
+      entries.emplace(card.id, make_entry(card, std::move(*policy)));
+    }
+    accepted.push_back(std::move(card));
+  }
+  cards->accepted = std::move(accepted);
+  loaded.cards = std::move(*cards);
+  loaded.claims = std::move(claims);
+  base->entries = std::move(entries);
+  return base;
+}
+
+config::Diagnostics restart_problems(const config::Settings& before, const config::Settings& now) {
+  config::Diagnostics problems;
+  const auto check = [&](bool is_same, std::string_view key) {
+    if (is_same) return;
+    problems.error(config::place_of(now.file, now.keys, "server", key),
+                   "server." + std::string{key}, "this takes effect only when the daemon starts",
+                   "restart stiled, or undo the change");
+  };
+  const auto& a = before.server;
+  const auto& b = now.server;
+  check(a.workers == b.workers, "workers");
+  check(a.listen == b.listen, "listen");
+  check(a.metrics == b.metrics, "metrics");
+  check(a.control == b.control, "control");
+  check(a.control_group == b.control_group, "control_group");
+  check(a.read_only_group == b.read_only_group, "read_only_group");
+  check(a.user == b.user, "user");
+  check(a.state_dir == b.state_dir, "state_dir");
+  return problems;
+}
+
+CardReading read_put_card(const PutCard& card, const config::Settings& settings,
+                          config::Claims& claims, config::Shared& shared) {
+  CardReading reading;
+  auto agent = config::parse_card(card.text, {"put-agent", card.received, std::nullopt});
+  if (!agent) {
+    reading.problems = agent.error();
+    return reading;
+  }
+  if (!agent->listen.empty()) {
+    reading.problems.error(agent->place, "listen",
+                           "works only in a file that is there at the start",
+                           "hand the socket over with adopt-listener");
+  }
+  config::check_agent(*agent, settings.netns, reading.problems);
+  auto policy = config::compile_agent(*agent, shared);
+  if (!policy) reading.problems.append(policy.error());
+  if (reading.problems.has_errors()) return reading;
+  // Last, so that a card that is refused for another reason takes nothing from a good one.
+  if (!claims.claim(*agent, reading.problems)) {
+    reading.is_taken = true;
+    return reading;
+  }
+  reading.entry = make_entry(*agent, std::move(*policy));
+  return reading;
+}
+
+}  // namespace stile::control

@@ -1,0 +1,126 @@
+// Grants: what `allow` and `revoke` make of an agent's overlay.
+#include "control/grants.h"
+
+#include <algorithm>
+
+#include "control/coverage.h"
+
+namespace stile::control {
+namespace {
+
+bool is_covered(const acl::Pattern& pattern, const std::vector<acl::Pattern>& by) {
+  return std::any_of(by.begin(), by.end(),
+                     [&](const acl::Pattern& wide) { return covers(wide, pattern); });
+}
+
+// A wider revocation stands in the way of a narrower grant as a deny rule would.
+Outcome<void> check_deny(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
+                         const acl::Pattern& pattern) {
+  if (const auto rule = denied_wholly(entry.deny, pattern)) {
+    return Failure{ErrorCode::denied_by_rule,
+                   pattern.text() + " is denied by " + *rule + "; no grant beats a deny rule"};
+  }
+  for (const auto& denied : overlay.denied) {
+    if (covers(denied, pattern)) {
+      return Failure{ErrorCode::denied_by_rule, pattern.text() + " is denied since " +
+                                                    denied.text() + " was revoked; allow that"};
+    }
+  }
+  return boost::system::in_place_value;
+}
+
+// Takes the hosts out of the grants. What is left of a grant goes on with its lease.
+Outcome<void> end_grants(const std::vector<acl::Pattern>& hosts, Revocation& revocation) {
+  std::vector<GrantState> kept;
+  for (auto& grant : revocation.overlay.grants) {
+    const auto removed = std::erase_if(
+        grant.hosts, [&](const acl::Pattern& pattern) { return is_covered(pattern, hosts); });
+    if (grant.hosts.empty()) {
+      revocation.ended.push_back(grant.id);
+      continue;
+    }
+    if (removed > 0) {
+      if (const auto made = make_grant(grant); !made) {
+        return Failure{ErrorCode::internal, made.error().message};
+      }
+    }
+    kept.push_back(std::move(grant));
+  }
+  revocation.overlay.grants = std::move(kept);
+  return boost::system::in_place_value;
+}
+
+bool is_still_allowed(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
+                      const acl::Pattern& host) {
+  if (allows_any_of(entry.allow, host)) return true;
+  return std::any_of(overlay.grants.begin(), overlay.grants.end(), [&](const GrantState& grant) {
+    return allows_any_of({{grant.made.rules}, grant.made.regexes}, host);
+  });
+}
+
+}  // namespace
+
+Outcome<AgentOverlay> allow(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
+                            const Request& request, const Asked& asked) {
+  AgentOverlay next = overlay;
+  std::erase_if(next.denied,
+                [&](const acl::Pattern& denied) { return is_covered(denied, request.hosts); });
+  for (const auto& pattern : request.hosts) {
+    if (auto free = check_deny(entry, next, pattern); !free) return free.error();
+  }
+  if (next.grants.size() >= max_grants_per_agent) {
+    return Failure{ErrorCode::conflict, "the agent has 256 grants already; revoke some"};
+  }
+  GrantState grant;
+  grant.id = asked.id;
+  grant.hosts = request.hosts;
+  grant.created = asked.now;
+  if (request.ttl_seconds) grant.expires = asked.now + *request.ttl_seconds * 1'000'000;
+  grant.max_requests = request.max_requests;
+  grant.bytes_up = request.bytes_up;
+  grant.reason = request.reason;
+  grant.actor = asked.actor;
+  if (const auto made = make_grant(grant); !made) {
+    return Failure{ErrorCode::bad_request, made.error().message};
+  }
+  next.grants.push_back(std::move(grant));
+  return next;
+}
+
+Outcome<Revocation> revoke(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
+                           const Request& request) {
+  Revocation revocation{overlay, {}, {}};
+  AgentOverlay& next = revocation.overlay;
+  if (!request.grant.empty()) {
+    const auto ended =
+        std::erase_if(next.grants, [&](const auto& grant) { return grant.id == request.grant; });
+    if (ended == 0) return Failure{ErrorCode::bad_request, "there is no grant of that id"};
+    revocation.ended.push_back(request.grant);
+    return revocation;
+  }
+  if (auto done = end_grants(request.hosts, revocation); !done) return done.error();
+  for (const auto& host : request.hosts) {
+    if (!is_still_allowed(entry, next, host) || is_covered(host, next.denied)) continue;
+    // A wider one makes the narrower ones superfluous.
+    std::erase_if(next.denied, [&](const acl::Pattern& denied) { return covers(host, denied); });
+    next.denied.push_back(host);
+    revocation.denied.push_back(host.text());
+  }
+  if (next.denied.size() > max_denied_per_agent) {
+    return Failure{ErrorCode::conflict, "the agent has 4096 revoked hosts; change its entry"};
+  }
+  return revocation;
+}
+
+AgentOverlay without_expired(const AgentOverlay& overlay, acl::UnixMicros now,
+                             std::vector<std::string>& ended) {
+  AgentOverlay next = overlay;
+  std::erase_if(next.grants, [&](const GrantState& grant) {
+    const bool is_over = grant.expires && *grant.expires <= now;
+    if (is_over) ended.push_back(grant.id);
+    return is_over;
+  });
+  return next;
+}
+
+}  // namespace stile::control

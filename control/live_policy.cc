@@ -1,0 +1,294 @@
+// LivePolicy: the files' policy with the changes of the control socket over it.
+#include "control/live_policy.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "config/card.h"
+
+namespace stile::control {
+namespace {
+
+std::optional<Identity> identity_of(const EntryPtr& entry) {
+  return entry ? std::optional{entry->identity} : std::nullopt;
+}
+
+// What is left of a budget that was used so far.
+std::int64_t left_of(const std::optional<std::uint64_t>& total, std::uint64_t used) {
+  if (!total) return acl::Allowance::unlimited;
+  return static_cast<std::int64_t>(*total > used ? *total - used : 0);
+}
+
+void set_budgets(const acl::AgentPolicy& policy, std::uint64_t used_up, std::uint64_t used_down,
+                 acl::Account& account) {
+  account.bytes_up.set(left_of(policy.bytes_up, used_up));
+  account.bytes_down.set(left_of(policy.bytes_down, used_down));
+}
+
+// A budget that changes counts what was used on; one that stays is not touched, since the workers
+// draw on it at this moment.
+void change_budget(const std::optional<std::uint64_t>& before,
+                   const std::optional<std::uint64_t>& now, acl::Allowance& left) {
+  if (before != now) left.set(left_of(now, used_of(before, left)));
+}
+
+}  // namespace
+
+LivePolicy::LivePolicy(BasePtr base, const SavedState& saved) : base_{std::move(base)} {
+  mode_ = saved.mode;
+  std::map<std::string, std::optional<Identity>> before;
+  for (const auto& agent : saved.agents) {
+    overlays_[agent.id] = std::make_shared<const AgentOverlay>(agent.overlay);
+    before[agent.id] = agent.identity;
+  }
+  for (const auto& card : saved.cards) {
+    cards_[config::card_id(card.text)] = std::make_shared<const PutCard>(card);
+  }
+  inherit_overlays(before);
+  refresh_all();
+  for (const auto& agent : saved.agents) {
+    const auto running = running_.find(agent.id);
+    if (running == running_.end() ||
+        !running->second.entry->identity.is_same_agent(agent.identity)) {
+      continue;
+    }
+    Running& now = running->second;
+    now.reserved_up = agent.used_up;
+    now.reserved_down = agent.used_down;
+    set_budgets(*now.policy, agent.used_up, agent.used_down, *now.account);
+  }
+  publish();
+}
+
+EntryPtr LivePolicy::removed_entry(const std::string& id) const {
+  const auto overlay = overlays_.find(id);
+  const auto entry = base_->entries.find(id);
+  if (overlay == overlays_.end() || entry == base_->entries.end()) return nullptr;
+  return overlay->second->removed == entry->second->identity.entry ? entry->second : nullptr;
+}
+
+EntryPtr LivePolicy::entry_of(const std::string& id) const {
+  const auto found = base_->entries.find(id);
+  if (found != base_->entries.end() && !removed_entry(id)) return found->second;
+  const auto put = put_.find(id);
+  return put == put_.end() ? nullptr : put->second;
+}
+
+// The files or the cards are others than those that the changes were made to.
+void LivePolicy::inherit_overlays(const std::map<std::string, std::optional<Identity>>& before) {
+  read_all_cards();
+  for (const auto& [id, identity] : before) {
+    const auto found = overlays_.find(id);
+    if (found == overlays_.end()) continue;
+    AgentOverlay next = inherit(*found->second, identity, identity_of(entry_of(id)));
+    // A removal is of one entry: another one in its place counts.
+    if (!removed_entry(id)) next.removed.clear();
+    const AgentOverlay& old = *found->second;
+    const bool is_same = next.grants.size() == old.grants.size() &&
+                         next.denied.size() == old.denied.size() && next.mode == old.mode &&
+                         next.removed == old.removed;
+    if (!is_same) set_overlay(id, std::make_shared<const AgentOverlay>(std::move(next)));
+  }
+}
+
+// From the files' claims on: what was removed is free, then the cards come.
+void LivePolicy::read_all_cards() {
+  claims_ = base_->loaded.claims;
+  for (const auto& [id, overlay] : overlays_) {
+    if (const auto entry = removed_entry(id)) claims_.release(entry->settings);
+  }
+  put_.clear();
+  refused_.clear();
+  for (const auto& [id, card] : cards_) {
+    auto reading = read_put_card(*card, base_->loaded.settings, claims_, base_->shared);
+    if (reading.entry) {
+      put_[id] = std::move(reading.entry);
+    } else {
+      refused_[id] = std::move(reading.problems);
+    }
+  }
+}
+
+void LivePolicy::set_overlay(const std::string& id, AgentOverlayPtr overlay) {
+  if (overlay && !overlay->is_empty()) {
+    overlays_[id] = std::move(overlay);
+  } else {
+    overlays_.erase(id);
+  }
+}
+
+void LivePolicy::drop_card(const std::string& id) {
+  if (const auto put = put_.find(id); put != put_.end()) {
+    claims_.release(put->second->settings);
+    put_.erase(put);
+  }
+  refused_.erase(id);
+  cards_.erase(id);
+}
+
+Outcome<void> LivePolicy::set_card(const std::string& id, const PutCardPtr& card) {
+  const auto old = put_.find(id);
+  const EntryPtr before = old == put_.end() ? nullptr : old->second;
+  if (before) claims_.release(before->settings);
+  auto reading = read_put_card(*card, base_->loaded.settings, claims_, base_->shared);
+  if (!reading.entry) {
+    config::Diagnostics none;
+    if (before) claims_.claim(before->settings, none);
+    return Failure{reading.is_taken ? ErrorCode::conflict : ErrorCode::bad_request,
+                   reading.problems.text()};
+  }
+  put_[id] = std::move(reading.entry);
+  refused_.erase(id);
+  cards_[id] = card;
+  return boost::system::in_place_value;
+}
+
+Outcome<Edit> LivePolicy::apply(const Edit& edit) {
+  Edit undo;
+  std::set<std::string> touched{edit.touched.begin(), edit.touched.end()};
+  for (const auto& [id, overlay] : edit.agents) {
+    const auto old = overlays_.find(id);
+    undo.agents[id] = old == overlays_.end() ? nullptr : old->second;
+    const EntryPtr was_removed = removed_entry(id);
+    set_overlay(id, overlay);
+    const EntryPtr is_removed = removed_entry(id);
+    config::Diagnostics none;
+    if (is_removed && !was_removed) claims_.release(is_removed->settings);
+    if (was_removed && !is_removed) claims_.claim(was_removed->settings, none);
+    touched.insert(id);
+  }
+  for (const auto& [id, card] : edit.cards) {
+    const auto old = cards_.find(id);
+    undo.cards[id] = old == cards_.end() ? nullptr : old->second;
+    touched.insert(id);
+    if (!card) {
+      drop_card(id);
+    } else if (auto done = set_card(id, card); !done) {
+      undo.cards.erase(id);
+      static_cast<void>(apply(undo));  // the part that was done
+      return done.error();
+    }
+  }
+  undo.touched.assign(touched.begin(), touched.end());
+  if (edit.mode) {
+    undo.mode = mode_;
+    mode_ = *edit.mode;
+    refresh_all();
+  } else {
+    for (const auto& id : touched) refresh(id);
+  }
+  return undo;
+}
+
+BasePtr LivePolicy::rebase(BasePtr base) {
+  std::map<std::string, std::optional<Identity>> before;
+  for (const auto& [id, overlay] : overlays_) before[id] = identity_of(entry_of(id));
+  std::swap(base, base_);
+  inherit_overlays(before);
+  refresh_all();
+  return base;
+}
+
+void LivePolicy::refresh_all() {
+  std::set<std::string> ids;
+  for (const auto& [id, running] : running_) ids.insert(id);
+  for (const auto& [id, entry] : base_->entries) ids.insert(id);
+  for (const auto& [id, entry] : put_) ids.insert(id);
+  for (const auto& id : ids) refresh(id);
+}
+
+void LivePolicy::refresh(const std::string& id) {
+  EntryPtr entry = entry_of(id);
+  if (!entry) {
+    running_.erase(id);
+    return;
+  }
+  Running& now = running_[id];
+  if (!now.entry || !now.entry->identity.is_same_agent(entry->identity)) {
+    now = {};
+    now.account = std::make_shared<acl::Account>();
+    set_budgets(*entry->policy, 0, 0, *now.account);
+  } else if (now.entry != entry) {
+    change_budget(now.policy->bytes_up, entry->policy->bytes_up, now.account->bytes_up);
+    change_budget(now.policy->bytes_down, entry->policy->bytes_down, now.account->bytes_down);
+  }
+  const auto found = overlays_.find(id);
+  AgentOverlayPtr overlay = found == overlays_.end() ? nullptr : found->second;
+  // Who did not change keeps his policy, and his connections are not even looked at.
+  if (now.policy && now.entry == entry && now.overlay == overlay && now.global == mode()) return;
+  auto policy = lay_over(*entry->policy, mode(), entry->settings.mode, overlay.get());
+  now.entry = std::move(entry);
+  now.overlay = std::move(overlay);
+  now.global = mode();
+  if (policy) {
+    (*policy)->account = now.account;
+    now.policy = std::move(*policy);
+    return;
+  }
+  // Regexes that cannot be compiled together: nothing is let out rather than too much.
+  auto closed = std::make_shared<acl::AgentPolicy>(*now.entry->policy);
+  closed->mode = acl::Mode::offline;
+  closed->account = now.account;
+  now.policy = std::move(closed);
+}
+
+const std::shared_ptr<const acl::Snapshot>& LivePolicy::publish() {
+  std::vector<std::shared_ptr<const acl::AgentPolicy>> agents;
+  agents.reserve(running_.size());
+  for (const auto& [id, running] : running_) agents.push_back(running.policy);
+  snapshot_ = std::make_shared<acl::Snapshot>(snapshot_->generation() + 1, std::move(agents));
+  return snapshot_;
+}
+
+const LivePolicy::Running* LivePolicy::find(std::string_view id) const {
+  const auto found = running_.find(id);
+  return found == running_.end() ? nullptr : &found->second;
+}
+
+AgentOverlayPtr LivePolicy::overlay(const std::string& id) const {
+  static const auto none = std::make_shared<const AgentOverlay>();
+  const auto found = overlays_.find(id);
+  return found == overlays_.end() ? none : found->second;
+}
+
+acl::Mode LivePolicy::mode() const noexcept {
+  return mode_.value_or(base_->loaded.settings.egress.mode);
+}
+
+std::optional<acl::UnixMicros> LivePolicy::next_expiry(acl::UnixMicros now) const {
+  std::optional<acl::UnixMicros> first;
+  const auto consider = [&](const std::optional<acl::UnixMicros>& when) {
+    if (when && *when > now && (!first || *when < *first)) first = when;
+  };
+  for (const auto& [id, running] : running_) {
+    consider(running.policy->expires);
+    for (const acl::Grant& grant : running.policy->grants) consider(grant.expires);
+  }
+  return first;
+}
+
+SavedState LivePolicy::save() const {
+  SavedState state;
+  state.mode = mode_;
+  for (const auto& [id, card] : cards_) {
+    if (card->is_kept) state.cards.push_back(*card);
+  }
+  for (const auto& [id, overlay] : overlays_) {
+    if (running_.count(id) != 0) continue;  // below
+    state.agents.push_back({id, {}, *overlay, 0, 0});
+  }
+  for (const auto& [id, running] : running_) {
+    const auto card = cards_.find(id);
+    if (card != cards_.end() && !card->second->is_kept) continue;
+    const auto overlay = overlays_.find(id);
+    const bool is_changed = overlay != overlays_.end();
+    if (!is_changed && running.reserved_up == 0 && running.reserved_down == 0) continue;
+    state.agents.push_back({id, running.entry->identity,
+                            is_changed ? *overlay->second : AgentOverlay{}, running.reserved_up,
+                            running.reserved_down});
+  }
+  return state;
+}
+
+}  // namespace stile::control

@@ -1,0 +1,100 @@
+// LivePolicy: the files' policy with the changes of the control socket over it, and the snapshot
+// made of both. One thread; knows neither sockets nor clocks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "acl/policy.h"
+#include "control/base.h"
+#include "control/overlay.h"
+#include "control/protocol.h"
+#include "control/saved_state.h"
+
+namespace stile::control {
+
+// What one change replaces. Applying one gives the edit that undoes it.
+struct Edit {
+  std::optional<std::optional<acl::Mode>> mode;   // the global one; nullopt inside: as in the file
+  std::map<std::string, AgentOverlayPtr> agents;  // null: no overlay any more
+  std::map<std::string, PutCardPtr> cards;        // null: no such card any more
+  std::vector<std::string> touched;               // agents that a new snapshot shows otherwise
+};
+
+class LivePolicy {
+ public:
+  // One agent that is in force.
+  struct Running {
+    EntryPtr entry;
+    std::shared_ptr<acl::Account> account;
+    std::shared_ptr<const acl::AgentPolicy> policy;
+    AgentOverlayPtr overlay;  // that the policy was made with; null: none
+    acl::Mode global = acl::Mode::enforce;
+    std::uint64_t reserved_up = 0, reserved_down = 0;  // what the state file says was used
+  };
+  using Agents = std::map<std::string, Running, std::less<>>;
+
+  // What was saved is laid over the files as they are now; what no longer fits is left out.
+  LivePolicy(BasePtr base, const SavedState& saved);
+
+  // Changes the policy, or nothing. The snapshot follows at publish().
+  [[nodiscard]] Outcome<Edit> apply(const Edit& edit);
+  // The files have changed. Returns the old base: freeing a large one takes time.
+  [[nodiscard]] BasePtr rebase(BasePtr base);
+  // The snapshot of everything that was applied.
+  const std::shared_ptr<const acl::Snapshot>& publish();
+
+  [[nodiscard]] const std::shared_ptr<const acl::Snapshot>& snapshot() const noexcept {
+    return snapshot_;
+  }
+  [[nodiscard]] const Base& base() const noexcept { return *base_; }
+  [[nodiscard]] const Agents& agents() const noexcept { return running_; }
+  [[nodiscard]] Agents& agents() noexcept { return running_; }
+  [[nodiscard]] const Running* find(std::string_view id) const;
+  // Never null: an empty one if nothing was changed.
+  [[nodiscard]] AgentOverlayPtr overlay(const std::string& id) const;
+  [[nodiscard]] const std::map<std::string, AgentOverlayPtr>& overlays() const noexcept {
+    return overlays_;
+  }
+  [[nodiscard]] const std::map<std::string, PutCardPtr>& cards() const noexcept { return cards_; }
+  [[nodiscard]] bool is_put(const std::string& id) const { return put_.count(id) != 0; }
+  // The global one, and whether it was set through the socket.
+  [[nodiscard]] acl::Mode mode() const noexcept;
+  [[nodiscard]] std::optional<acl::Mode> set_mode() const noexcept { return mode_; }
+  // Cards of put-agent that do not fit the files as they are now.
+  [[nodiscard]] const std::map<std::string, config::Diagnostics>& refused_cards() const noexcept {
+    return refused_;
+  }
+  // When the first agent or grant in force runs out.
+  [[nodiscard]] std::optional<acl::UnixMicros> next_expiry(acl::UnixMicros now) const;
+  [[nodiscard]] SavedState save() const;
+
+ private:
+  [[nodiscard]] EntryPtr entry_of(const std::string& id) const;
+  // The file's entry if it was removed through the socket.
+  [[nodiscard]] EntryPtr removed_entry(const std::string& id) const;
+  void inherit_overlays(const std::map<std::string, std::optional<Identity>>& before);
+  [[nodiscard]] Outcome<void> set_card(const std::string& id, const PutCardPtr& card);
+  void drop_card(const std::string& id);
+  void set_overlay(const std::string& id, AgentOverlayPtr overlay);
+  void read_all_cards();
+  void refresh(const std::string& id);
+  void refresh_all();
+
+  BasePtr base_;
+  config::Claims claims_;  // the files' without what was removed, and the cards'
+  std::optional<acl::Mode> mode_;
+  std::map<std::string, AgentOverlayPtr> overlays_;
+  std::map<std::string, PutCardPtr> cards_;
+  Entries put_;  // the cards that are in force
+  std::map<std::string, config::Diagnostics> refused_;
+  Agents running_;
+  std::shared_ptr<const acl::Snapshot> snapshot_ = std::make_shared<acl::Snapshot>();
+};
+
+}  // namespace stile::control

@@ -1,0 +1,256 @@
+// Request: one table of actions and their fields, one reader per field.
+#include "control/request.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "acl/quoted.h"
+#include "config/json_loader.h"
+#include "config/nearest.h"
+#include "config/values.h"
+#include "control/json_text.h"
+
+namespace stile::control {
+namespace {
+
+using config::Node, config::Reader;
+using Names = std::vector<std::string_view>;
+
+struct ActionRow {
+  Action action;
+  std::string_view name;
+  bool looks;
+  Names required, optional;
+  Names one_of;  // exactly one of these two
+};
+
+const std::array<ActionRow, 17>& actions() {
+  static const std::array<ActionRow, 17> rows{{
+      {Action::ping, "ping", true, {}, {}, {}},
+      {Action::status, "status", true, {}, {}, {}},
+      {Action::agents, "agents", true, {}, {}, {}},
+      {Action::agent, "agent", true, {"agent"}, {}, {}},
+      {Action::put_agent, "put-agent", false, {"card"}, {}, {}},
+      {Action::remove_agent, "remove-agent", false, {"agent"}, {}, {}},
+      {Action::allow,
+       "allow",
+       false,
+       {"agent", "hosts"},
+       {"ttl_seconds", "max_requests", "bytes_up", "reason"},
+       {}},
+      {Action::revoke, "revoke", false, {"agent"}, {}, {"hosts", "grant"}},
+      {Action::mode, "mode", false, {"mode"}, {"agent"}, {}},
+      {Action::budget_reset, "budget-reset", false, {"agent"}, {}, {}},
+      {Action::reload, "reload", false, {}, {}, {}},
+      {Action::rotate, "rotate", false, {}, {}, {}},
+      {Action::drain, "drain", false, {}, {}, {}},
+      {Action::explain,
+       "explain",
+       true,
+       {},
+       {"agent", "source", "url", "host", "port", "method", "resolve"},
+       {}},
+      {Action::tail, "tail", true, {}, {"agent", "verdict"}, {}},
+      {Action::connections, "connections", true, {}, {"agent"}, {}},
+      {Action::adopt_listener, "adopt-listener", false, {}, {}, {"agent", "card"}},
+  }};
+  return rows;
+}
+
+std::optional<std::vector<acl::Pattern>> read_hosts(const Node& node, const Reader& reader) {
+  const auto* list = node.as<Node::Array>();
+  if (list == nullptr) return reader.wrong_type(node, "a list of patterns");
+  if (list->empty()) return reader.error(node, "the list is empty");
+  if (list->size() > Request::max_hosts) return reader.error(node, "more than 1000 patterns");
+  std::vector<acl::Pattern> patterns;
+  for (const auto& element : *list) {
+    const auto* text = element.as<std::string>();
+    if (text == nullptr) return reader.wrong_type(element, "a pattern as a string");
+    auto pattern = acl::Pattern::parse(*text);
+    if (!pattern) return reader.error(element, pattern.error().message);
+    patterns.push_back(std::move(*pattern));
+  }
+  return patterns;
+}
+
+std::optional<std::string> read_text(const Node& node, const Reader& reader, std::size_t most) {
+  auto value = config::Text::read(node, reader);
+  if (value && value->empty()) return reader.error(node, "is empty");
+  if (value && value->size() > most) {
+    return reader.error(node, "longer than " + std::to_string(most) + " bytes");
+  }
+  return value;
+}
+
+std::optional<std::string> read_card(const Node& node, const Reader& reader) {
+  if (node.as<Node::Table>() == nullptr) return reader.wrong_type(node, "an agent card (object)");
+  return node_text(node);
+}
+
+std::optional<acl::Address> read_source(const Node& node, const Reader& reader) {
+  const auto value = config::Text::read(node, reader);
+  if (!value) return std::nullopt;
+  const auto address = acl::Address::parse(*value);
+  if (!address) return reader.error(node, acl::quoted(*value) + " is not an address");
+  return address->unmapped();
+}
+
+// A port may be malformed, as an agent's may: then the explanation says so.
+std::optional<std::string> read_port(const Node& node, const Reader& reader) {
+  if (const auto* number = node.as<std::int64_t>()) return std::to_string(*number);
+  return read_text(node, reader, 64);
+}
+
+std::optional<std::string> read_verdict(const Node& node, const Reader& reader) {
+  auto value = config::Text::read(node, reader);
+  if (value && *value != "allow" && *value != "deny" && *value != "would-deny") {
+    return reader.error(node, "expected \"allow\", \"deny\" or \"would-deny\"");
+  }
+  return value;
+}
+
+std::optional<std::uint64_t> read_count(const Node& node, const Reader& reader) {
+  const auto value = config::read_integer(node, reader, 1, std::int64_t{1} << 53);
+  return value ? std::optional{static_cast<std::uint64_t>(*value)} : std::nullopt;
+}
+
+std::optional<std::uint64_t> read_bytes(const Node& node, const Reader& reader) {
+  const auto value = config::Size::read(node, reader);
+  if (value && *value == 0) return reader.error(node, "0 bytes would grant nothing");
+  return value;
+}
+
+void read_field(std::string_view name, const Node& node, const Reader& reader, Request& request) {
+  constexpr std::size_t max_url = 8192;
+  const auto set = [](auto& target, auto value) {
+    if (value) target = std::move(*value);
+  };
+  if (name == "agent") set(request.agent, config::AgentId::read(node, reader));
+  if (name == "card") set(request.card, read_card(node, reader));
+  if (name == "hosts") set(request.hosts, read_hosts(node, reader));
+  if (name == "ttl_seconds") {
+    request.ttl_seconds = config::read_integer(node, reader, 1, Request::max_ttl_seconds);
+  }
+  if (name == "max_requests") request.max_requests = read_count(node, reader);
+  if (name == "bytes_up") request.bytes_up = read_bytes(node, reader);
+  if (name == "reason") set(request.reason, read_text(node, reader, Request::max_reason_bytes));
+  if (name == "grant") set(request.grant, read_text(node, reader, 64));
+  if (name == "mode") set(request.mode, config::ModeWord::read(node, reader));
+  if (name == "source") request.source = read_source(node, reader);
+  if (name == "url") set(request.url, read_text(node, reader, max_url));
+  if (name == "host") set(request.host, read_text(node, reader, max_url));
+  if (name == "port") set(request.port, read_port(node, reader));
+  if (name == "method") set(request.method, read_text(node, reader, 64));
+  if (name == "resolve") set(request.resolve, config::Boolean::read(node, reader));
+  if (name == "verdict") set(request.verdict, read_verdict(node, reader));
+}
+
+Failure bad(std::string message) { return {ErrorCode::bad_request, std::move(message)}; }
+
+std::string meant(std::string_view word, const Names& known) {
+  const auto near = config::nearest(word, known);
+  return near.empty() ? "" : "; did you mean " + acl::quoted(near) + "?";
+}
+
+bool has(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool has(const Node::Table& table, std::string_view name) {
+  return std::any_of(table.begin(), table.end(),
+                     [&](const config::Member& member) { return member.key == name; });
+}
+
+// The problems without a file name: a request has only one line.
+std::string sentence(const config::Diagnostics& problems) {
+  std::string text;
+  for (const auto& item : problems.items()) {
+    if (!text.empty()) text += "; ";
+    if (!item.key.empty()) text += item.key + ": ";
+    text += item.problem;
+    if (!item.hint.empty()) text += " (" + item.hint + ")";
+  }
+  return text;
+}
+
+Outcome<const ActionRow*> find_action(const Node::Table& table) {
+  const auto member = std::find_if(table.begin(), table.end(), [](const config::Member& candidate) {
+    return candidate.key == "action";
+  });
+  if (member == table.end()) return bad("\"action\" is missing");
+  const auto* name = member->value.as<std::string>();
+  if (name == nullptr) return bad("action: expected a string");
+  Names known;
+  for (const auto& row : actions()) {
+    if (row.name == *name) return &row;
+    known.push_back(row.name);
+  }
+  return Failure{ErrorCode::unknown_action,
+                 "there is no action " + acl::quoted(name->substr(0, 64)) + meant(*name, known)};
+}
+
+Outcome<void> check_fields(const ActionRow& row, const Node::Table& table) {
+  for (const auto name : row.required) {
+    if (!has(table, name)) {
+      return bad(std::string{row.name} + " needs " + acl::quoted(name));
+    }
+  }
+  if (!row.one_of.empty() && has(table, row.one_of[0]) == has(table, row.one_of[1])) {
+    return bad(std::string{row.name} + " needs either " + acl::quoted(row.one_of[0]) + " or " +
+               acl::quoted(row.one_of[1]));
+  }
+  if (row.action != Action::explain) return boost::system::in_place_value;
+  if (has(table, "agent") == has(table, "source")) {
+    return bad("explain needs either \"agent\" or \"source\"");
+  }
+  if (has(table, "url") == has(table, "host") || has(table, "host") != has(table, "port")) {
+    return bad("explain needs either \"url\", or \"host\" and \"port\"");
+  }
+  return boost::system::in_place_value;
+}
+
+}  // namespace
+
+std::string_view text(Action action) noexcept {
+  return actions()[static_cast<std::size_t>(action)].name;
+}
+
+bool only_looks(Action action) noexcept {
+  return actions()[static_cast<std::size_t>(action)].looks;
+}
+
+Outcome<Request> parse_request(std::string_view line) {
+  if (line.size() > max_request_bytes) {
+    return Failure{ErrorCode::too_large, "a request has at most 65536 bytes"};
+  }
+  const auto document = config::parse_json(line, "");
+  if (!document) return bad("not a request: " + sentence(document.error()));
+  const auto* table = document->as<Node::Table>();
+  if (table == nullptr) return bad("a request is one JSON object");
+  const auto found = find_action(*table);
+  if (!found) return found.error();
+  const ActionRow& row = **found;
+  Names known{"action"};
+  for (const auto* names : {&row.required, &row.optional, &row.one_of}) {
+    known.insert(known.end(), names->begin(), names->end());
+  }
+  Request request;
+  request.action = row.action;
+  config::Diagnostics problems;
+  Reader reader{problems, {}, {}, {}};
+  for (const auto& member : *table) {
+    if (!has(known, member.key)) {
+      return bad(std::string{row.name} + " has no field " + acl::quoted(member.key.substr(0, 64)) +
+                 meant(member.key, known));
+    }
+    reader.key = member.key;
+    read_field(member.key, member.value, reader, request);
+  }
+  if (problems.has_errors()) return bad(sentence(problems));
+  if (const auto checked = check_fields(row, *table); !checked) return checked.error();
+  return request;
+}
+
+}  // namespace stile::control

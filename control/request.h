@@ -1,0 +1,65 @@
+// Request: one line of the control protocol, checked. What is in it can be done or refused; it is
+// never half understood.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "acl/address.h"
+#include "acl/pattern.h"
+#include "acl/policy.h"
+#include "control/protocol.h"
+
+namespace stile::control {
+
+enum class Action : std::uint8_t {
+  ping,
+  status,
+  agents,
+  agent,
+  put_agent,
+  remove_agent,
+  allow,
+  revoke,
+  mode,
+  budget_reset,
+  reload,
+  rotate,
+  drain,
+  explain,
+  tail,
+  connections,
+  adopt_listener,
+};
+[[nodiscard]] std::string_view text(Action action) noexcept;
+// Whether it may be asked for through the socket for those who only look.
+[[nodiscard]] bool only_looks(Action action) noexcept;
+
+struct Request {
+  static constexpr std::size_t max_hosts = 1000;
+  static constexpr std::size_t max_reason_bytes = 256;
+  // Long enough for anybody, short enough that a sum with the time of day stays a time.
+  static constexpr std::int64_t max_ttl_seconds = 100LL * 366 * 86'400;
+
+  Action action = Action::ping;
+  std::string agent;
+  std::string card;  // as JSON text
+  std::vector<acl::Pattern> hosts;
+  std::optional<std::int64_t> ttl_seconds;
+  std::optional<std::uint64_t> max_requests, bytes_up;
+  std::string reason;
+  std::string grant;
+  acl::Mode mode = acl::Mode::enforce;
+  std::optional<acl::Address> source;
+  std::string url, host, port, method;  // as they were written: explaining them is the point
+  bool resolve = false;
+  std::string verdict;
+};
+
+// Every field that the action does not know is an error that names the nearest known one.
+[[nodiscard]] Outcome<Request> parse_request(std::string_view line);
+
+}  // namespace stile::control

@@ -1,0 +1,69 @@
+// SavedState: writing it.
+#include "control/saved_state.h"
+
+#include "control/json_text.h"
+
+namespace stile::control {
+namespace {
+
+std::vector<std::string> texts(const std::vector<acl::Pattern>& patterns) {
+  std::vector<std::string> all;
+  all.reserve(patterns.size());
+  for (const auto& pattern : patterns) all.push_back(pattern.text());
+  return all;
+}
+
+void append_grant(std::string& out, const GrantState& grant) {
+  JsonObject object{out};
+  object.add("id", grant.id).add("hosts", texts(grant.hosts)).add("created", grant.created);
+  if (grant.expires) object.add("expires", *grant.expires);
+  if (grant.max_requests) {
+    object.add("max_requests", *grant.max_requests);
+    object.add("requests_used", grant.written->requests);
+  }
+  if (grant.bytes_up) {
+    object.add("bytes_up", *grant.bytes_up);
+    object.add("bytes_up_used", grant.written->bytes_up);
+  }
+  if (!grant.reason.empty()) object.add("reason", grant.reason);
+  object.add("actor", grant.actor);
+}
+
+void append_agent(std::string& out, const SavedAgent& agent) {
+  JsonObject object{out};
+  object.add("id", agent.id).add("instance", agent.identity.instance);
+  object.add("source", agent.identity.sources).add("entry", agent.identity.entry);
+  if (agent.overlay.mode) object.add("mode", acl::text(*agent.overlay.mode));
+  if (!agent.overlay.removed.empty()) object.add("removed", agent.overlay.removed);
+  if (agent.used_up > 0) object.add("used_up", agent.used_up);
+  if (agent.used_down > 0) object.add("used_down", agent.used_down);
+  if (!agent.overlay.denied.empty()) object.add("denied", texts(agent.overlay.denied));
+  if (agent.overlay.grants.empty()) return;
+  JsonArray grants{object.key("grants")};
+  for (const auto& grant : agent.overlay.grants) append_grant(grants.next(), grant);
+}
+
+}  // namespace
+
+// One line per card and agent: readable, and a diff of two states is one.
+std::string state_text(const SavedState& state) {
+  std::string out;
+  {
+    JsonObject object{out};
+    object.add("version", SavedState::version);
+    if (state.mode) object.add("mode", acl::text(*state.mode));
+    object.add("audit_seq", state.audit_seq).add("audit_hash", state.audit_hash);
+    {
+      JsonArray cards{object.key("cards")};
+      for (const auto& card : state.cards) {
+        JsonObject member{cards.next() += '\n'};
+        member.add("received", card.received).add("card", card.text);
+      }
+    }
+    JsonArray agents{object.key("agents")};
+    for (const auto& agent : state.agents) append_agent(agents.next() += '\n', agent);
+  }
+  return out + '\n';
+}
+
+}  // namespace stile::control

@@ -1,0 +1,180 @@
+// SavedState: reading it, strictly.
+#include <algorithm>
+
+#include "config/json_loader.h"
+#include "config/values.h"
+#include "control/saved_state.h"
+
+namespace stile::control {
+namespace {
+
+using config::Node, config::Reader;
+
+// The members of one object. Reading a member twice is a mistake of the caller; a member that was
+// not asked for is one of the file.
+class Members {
+ public:
+  Members(const Node& node, Reader& reader) : reader_{reader}, table_{node.as<Node::Table>()} {
+    if (table_ == nullptr) reader_.wrong_type(node, "an object");
+  }
+  ~Members() { check_known(); }
+  Members(const Members&) = delete;
+  Members& operator=(const Members&) = delete;
+
+  const Node* find(std::string_view name) {
+    known_.push_back(name);
+    if (table_ == nullptr) return nullptr;
+    const auto found = std::find_if(table_->begin(), table_->end(),
+                                    [&](const config::Member& m) { return m.key == name; });
+    reader_.key = std::string{name};
+    return found == table_->end() ? nullptr : &found->value;
+  }
+
+  void text(std::string_view name, std::string& into) {
+    if (const auto* node = find(name)) into = config::Text::read(*node, reader_).value_or("");
+  }
+  void count(std::string_view name, std::uint64_t& into) {
+    if (const auto value = integer(name)) into = static_cast<std::uint64_t>(*value);
+  }
+  void count(std::string_view name, std::optional<std::uint64_t>& into) {
+    if (const auto value = integer(name)) into = static_cast<std::uint64_t>(*value);
+  }
+  std::optional<std::int64_t> integer(std::string_view name) {
+    const auto* node = find(name);
+    return node == nullptr ? std::nullopt : config::read_integer(*node, reader_, 0, INT64_MAX);
+  }
+  void mode(std::string_view name, std::optional<acl::Mode>& into) {
+    if (const auto* node = find(name)) into = config::ModeWord::read(*node, reader_);
+  }
+  void texts(std::string_view name, std::vector<std::string>& into) {
+    each(name, [&](const Node& node) {
+      if (auto value = config::Text::read(node, reader_)) into.push_back(std::move(*value));
+    });
+  }
+  void patterns(std::string_view name, std::vector<acl::Pattern>& into) {
+    each(name, [&](const Node& node) {
+      const auto value = config::Text::read(node, reader_);
+      auto pattern = acl::Pattern::parse(value.value_or(""));
+      if (pattern) {
+        into.push_back(std::move(*pattern));
+      } else {
+        reader_.error(node, pattern.error().message);
+      }
+    });
+  }
+  template <class Read>
+  void each(std::string_view name, Read&& read) {
+    const auto* node = find(name);
+    if (node == nullptr) return;
+    if (const auto* list = node->as<Node::Array>()) {
+      for (const auto& element : *list) read(element);
+    } else {
+      reader_.wrong_type(*node, "a list");
+    }
+  }
+  [[nodiscard]] Reader& reader() const noexcept { return reader_; }
+
+ private:
+  void check_known() {
+    if (table_ == nullptr) return;
+    for (const auto& member : *table_) {
+      if (std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
+      reader_.key = config::printable(member.key.substr(0, 64));
+      reader_.error(member.value, "is not known here");
+    }
+  }
+
+  Reader& reader_;
+  const Node::Table* table_;
+  std::vector<std::string_view> known_;
+};
+
+// What was used comes off what is left; a count that is over stays over.
+void use(acl::Allowance& left, std::uint64_t used) {
+  static_cast<void>(left.take(static_cast<std::size_t>(used)));
+}
+
+GrantState read_grant(const Node& node, Reader& reader) {
+  GrantState grant;
+  std::uint64_t requests_used = 0;
+  std::uint64_t bytes_used = 0;
+  {
+    Members members{node, reader};
+    members.text("id", grant.id);
+    members.patterns("hosts", grant.hosts);
+    grant.created = members.integer("created").value_or(0);
+    grant.expires = members.integer("expires");
+    members.count("max_requests", grant.max_requests);
+    members.count("requests_used", requests_used);
+    members.count("bytes_up", grant.bytes_up);
+    members.count("bytes_up_used", bytes_used);
+    members.text("reason", grant.reason);
+    members.text("actor", grant.actor);
+  }
+  if (grant.id.empty() || grant.hosts.empty()) reader.error(node, "a grant has an id and hosts");
+  if (const auto made = make_grant(grant); !made) {
+    reader.error(node, made.error().message);
+  } else {
+    use(grant.made.lease->requests, requests_used);
+    use(grant.made.lease->bytes_up, bytes_used);
+    *grant.written = {requests_used, bytes_used};
+  }
+  return grant;
+}
+
+SavedAgent read_agent(const Node& node, Reader& reader) {
+  SavedAgent agent;
+  {
+    Members members{node, reader};
+    members.text("id", agent.id);
+    members.text("instance", agent.identity.instance);
+    members.texts("source", agent.identity.sources);
+    members.text("entry", agent.identity.entry);
+    members.mode("mode", agent.overlay.mode);
+    members.text("removed", agent.overlay.removed);
+    members.count("used_up", agent.used_up);
+    members.count("used_down", agent.used_down);
+    members.patterns("denied", agent.overlay.denied);
+    members.each("grants", [&](const Node& grant) {
+      agent.overlay.grants.push_back(read_grant(grant, reader));
+    });
+  }
+  if (agent.id.empty()) reader.error(node, "an agent has an id");
+  return agent;
+}
+
+PutCard read_card(const Node& node, Reader& reader) {
+  PutCard card;
+  Members members{node, reader};
+  card.received = members.integer("received").value_or(0);
+  members.text("card", card.text);
+  return card;
+}
+
+}  // namespace
+
+Result<SavedState> parse_state(std::string_view text, const std::string& file) {
+  const auto document = config::parse_json(text, file);
+  if (!document) return Error{document.error().text()};
+  config::Diagnostics problems;
+  Reader reader{problems, file, {}, {}};
+  SavedState state;
+  {
+    Members members{*document, reader};
+    const auto version = members.integer("version");
+    if (version != SavedState::version) {
+      return Error{file + ": is not a state file of version 1"};
+    }
+    members.mode("mode", state.mode);
+    members.count("audit_seq", state.audit_seq);
+    members.text("audit_hash", state.audit_hash);
+    members.each("cards",
+                 [&](const Node& node) { state.cards.push_back(read_card(node, reader)); });
+    members.each("agents",
+                 [&](const Node& node) { state.agents.push_back(read_agent(node, reader)); });
+  }
+  if (problems.has_errors()) return Error{problems.text()};
+  return state;
+}
+
+}  // namespace stile::control

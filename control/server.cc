@@ -1,0 +1,85 @@
+// Server: the control sockets and everybody who is connected to them.
+#include "control/server.h"
+
+#include <pwd.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace stile::control {
+namespace {
+
+namespace asio = boost::asio;
+
+std::string user_name(uid_t uid) {
+  std::array<char, 4096> buffer;
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
+    return "user";
+  }
+  return found->pw_name;
+}
+
+Peer peer_of(int fd, bool may_change) {
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  // A peer that cannot be named is nobody's: the kernel's overflow user.
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
+    credentials = {0, 65534, 65534};
+  }
+  return {credentials.uid,
+          user_name(credentials.uid) + "(uid " + std::to_string(credentials.uid) + ", pid " +
+              std::to_string(credentials.pid) + ")",
+          may_change};
+}
+
+}  // namespace
+
+void Server::listen(UniqueFd socket, bool may_change) {
+  accept(doors_.emplace_back(context_, socket.release(), may_change));
+}
+
+void Server::accept(Door& door) {
+  door.acceptor.async_accept(
+      [this, &door](const boost::system::error_code& ec, Client::Socket socket) {
+        if (ec == asio::error::operation_aborted) return;
+        if (!ec) {
+          admit(std::move(socket), door.may_change);
+          return accept(door);
+        }
+        // No descriptors: others may give some back.
+        door.pause.expires_after(std::chrono::milliseconds{100});
+        door.pause.async_wait([this, &door](const boost::system::error_code& stopped) {
+          if (!stopped) accept(door);
+        });
+      });
+}
+
+void Server::admit(Client::Socket socket, bool may_change) {
+  auto peer = peer_of(socket.native_handle(), may_change);
+  const uid_t uid = peer.uid;
+  if (clients_.size() >= max_clients || per_user_[uid] >= max_clients_per_user) return;
+  ++per_user_[uid];
+  auto client =
+      std::make_shared<Client>(std::move(socket), std::move(peer), service_, [this](Client& ended) {
+        --per_user_[ended.peer().uid];
+        clients_.erase(ended.shared_from_this());
+      });
+  clients_.insert(client);
+  client->start();
+}
+
+void Server::stop() {
+  for (auto& door : doors_) {
+    boost::system::error_code ignored;
+    door.acceptor.close(ignored);
+    door.pause.cancel();
+  }
+  while (!clients_.empty()) (*clients_.begin())->close();
+}
+
+}  // namespace stile::control

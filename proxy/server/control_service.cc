@@ -1,0 +1,190 @@
+// ControlService: which request goes where, and those that only look.
+#include "proxy/server/control_service.h"
+
+#include <memory>
+#include <utility>
+
+#include "acl/quoted.h"
+#include "control/json_text.h"
+#include "proxy/base/clock.h"
+#include "proxy/server/control_answers.h"
+#include "proxy/server/explain.h"
+#include "proxy/server/version.h"
+
+namespace stile::server {
+
+using control::Action, control::ErrorCode, control::JsonArray, control::JsonObject;
+
+ControlService::ControlService(boost::asio::io_context& context, PolicyDesk& desk, audit::Log& log,
+                               Workers& workers, Daemon daemon)
+    : context_{context},
+      desk_{desk},
+      log_{log},
+      workers_{workers},
+      daemon_{std::move(daemon)},
+      tail_{context} {
+  tail_.attach(log);
+}
+
+void ControlService::serve(const Request& request, const Client& client) {
+  switch (request.action) {
+    case Action::ping:
+      return ping(client);
+    case Action::status:
+      return status(client);
+    case Action::agents:
+      return agents(client);
+    case Action::agent:
+      return agent(request, client);
+    case Action::connections:
+      return connections(request, client);
+    case Action::explain:
+      return explain(request, client);
+    case Action::tail:
+      return tail(request, client);
+    case Action::put_agent:
+      return put_agent(request, client);
+    case Action::remove_agent:
+      return remove_agent(request, client);
+    case Action::allow:
+      return allow(request, client);
+    case Action::revoke:
+      return revoke(request, client);
+    case Action::mode:
+      return set_mode(request, client);
+    case Action::budget_reset:
+      return reset_budget(request, client);
+    case Action::reload:
+      return reload(client);
+    case Action::rotate:
+      return rotate(client);
+    case Action::drain:
+      client->answer(R"({"ok":true})");
+      return daemon_.drain();
+    case Action::adopt_listener:
+      return adopt_listener(request, client);
+  }
+  client->fail({ErrorCode::internal, "nobody serves this action"});
+}
+
+const control::LivePolicy::Running* ControlService::find(const std::string& id,
+                                                         const Client& client) const {
+  const auto* found = desk_.policy().find(id);
+  if (found == nullptr) {
+    client->fail({ErrorCode::unknown_agent, "there is no agent " + acl::quoted(id)});
+  }
+  return found;
+}
+
+std::string ControlService::head_of_status() const {
+  StatusHead head;
+  head.uptime = std::chrono::steady_clock::now() - started_;
+  head.workers = workers_.size();
+  return status_head(desk_.policy(), head);
+}
+
+void ControlService::ping(const Client& client) { client->answer('{' + head_of_status() + '}'); }
+
+void ControlService::status(const Client& client) {
+  gather<Report>(context_, workers_, &Worker::report, [this, client](std::vector<Report> reports) {
+    const StatusTail tail{daemon_.connections_open(), log_.events(), log_.gaps(), log_.problem()};
+    client->answer('{' + head_of_status() + ',' +
+                   status_totals(desk_.policy(), sum_up(reports), tail) + '}');
+  });
+}
+
+void ControlService::agents(const Client& client) {
+  gather<Report>(context_, workers_, &Worker::report, [this, client](std::vector<Report> reports) {
+    client->answer(agents_text(desk_.policy(), sum_up(reports), unix_micros()));
+  });
+}
+
+void ControlService::agent(const Request& request, const Client& client) {
+  if (find(request.agent, client) == nullptr) return;
+  gather<Report>(
+      context_, workers_, &Worker::report,
+      [this, client, id = request.agent](std::vector<Report> reports) {
+        const auto* running = find(id, client);
+        if (running == nullptr) return;
+        client->answer(agent_text(desk_.policy(), *running, sum_up(reports)[id], unix_micros()));
+      });
+}
+
+void ControlService::connections(const Request& request, const Client& client) {
+  if (!request.agent.empty() && find(request.agent, client) == nullptr) return;
+  using Part = std::vector<session::ConnectionInfo>;
+  const auto ask = [id = request.agent](session::Context& context) {
+    Part part;
+    for (const session::Live& live : context.live) {
+      session::ConnectionInfo info;
+      if (live.describe(info) && (id.empty() || info.agent == id)) part.push_back(std::move(info));
+    }
+    return part;
+  };
+  gather<Part>(context_, workers_, ask, [client](const std::vector<Part>& parts) {
+    client->answer(connections_text(parts));
+  });
+}
+
+namespace {
+
+// On a worker, with its resolver: looks the name up as a request of that agent would.
+Detached look_up(session::Context& context, std::shared_ptr<Explanation> explanation,
+                 std::function<void()> done) {
+  std::vector<acl::Address> addresses;
+  dns::ResolvedPtr resolved = context.resolver.known(explanation->name);
+  if (!resolved) {
+    dns::Resolver::Waiter waiter{context.loop};
+    const bool asked = context.resolver.ask(explanation->name, explanation->agent->account, waiter);
+    if (asked) {
+      co_await waiter.event;
+      resolved = waiter.result;
+    }
+  }
+  if (resolved) addresses = resolved->addresses;
+  explain_addresses(*explanation, addresses, *context.own_addresses);
+  done();
+}
+
+}  // namespace
+
+void ControlService::explain(const Request& request, const Client& client) {
+  auto explained = server::explain(*desk_.policy().snapshot(), request, unix_micros());
+  if (!explained) return client->fail(explained.error());
+  if (!request.resolve || explained->name.empty()) {
+    return client->answer(explanation_text(*explained));
+  }
+  auto explanation = std::make_shared<Explanation>(std::move(*explained));
+  workers_.front()->post([this, explanation, client](session::Context& context) {
+    look_up(context, explanation, [this, explanation, client] {
+      boost::asio::post(context_,
+                        [explanation, client] { client->answer(explanation_text(*explanation)); });
+    });
+  });
+}
+
+void ControlService::tail(const Request& request, const Client& client) {
+  client->hold();
+  client->answer(R"({"ok":true})");
+  tail_.add(client, request);
+}
+
+void ControlService::on_closed(control::Client& client) {
+  tail_.remove(client);
+  const auto [first, last] = lent_.equal_range(&client);
+  for (auto it = first; it != last; ++it) {
+    const Lent& lent = it->second;
+    workers_[lent.worker]->release(lent.number);
+    if (!lent.is_own_agent) continue;
+    control::Edit edit;
+    edit.cards[lent.agent] = nullptr;
+    edit.agents[lent.agent] = nullptr;
+    desk_.commit(edit,
+                 {audit::Event::policy, lent.agent, client.peer().name,
+                  "remove-agent: its listener was taken back", true},
+                 [](const control::Outcome<void>&) {});
+  }
+  lent_.erase(first, last);
+}
+
+}  // namespace stile::server

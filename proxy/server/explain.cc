@@ -1,0 +1,174 @@
+// explain: what would become of a request, step by step, without making it.
+#include "proxy/server/explain.h"
+
+#include <algorithm>
+
+#include "acl/quoted.h"
+#include "control/json_text.h"
+#include "proxy/http/fields.h"
+#include "proxy/http/head.h"
+
+namespace stile::server {
+namespace {
+
+// A request as the proxy would have read it.
+struct Asked {
+  acl::Scheme scheme = acl::Scheme::tunnel;
+  std::string authority;
+  bool is_malformed = false;  // refused before anything is decided
+};
+
+control::Failure bad(std::string message) {
+  return {control::ErrorCode::bad_request, std::move(message)};
+}
+
+// https: is what a client makes a CONNECT of; http: goes to the proxy as it stands, so the proxy's
+// own reader reads it.
+control::Outcome<Asked> read_url(const control::Request& request) {
+  const std::string_view url = request.url;
+  const auto is = [&](std::string_view scheme) {
+    return http::iequals(url.substr(0, scheme.size()), scheme);
+  };
+  const bool wants_tunnel = http::iequals(request.method, "CONNECT");
+  if (is("http://") && !wants_tunnel) {
+    const auto target = http::parse_absolute_target(url);
+    if (!target) return Asked{acl::Scheme::http, {}, true};
+    Asked asked{acl::Scheme::http, std::string{target->authority}};
+    if (!acl::split_authority(asked.authority).has_port) asked.authority += ":80";
+    return asked;
+  }
+  std::string_view rest = url;
+  std::string_view default_port = "443";
+  if (is("https://")) rest.remove_prefix(8);
+  if (is("wss://")) rest.remove_prefix(6);
+  if (is("http://")) {
+    rest.remove_prefix(7);
+    default_port = "80";
+  }
+  if (rest.find("://") != std::string_view::npos) {
+    return bad(acl::quoted(url) + ": only http:// and https:// go through a proxy");
+  }
+  Asked asked{acl::Scheme::tunnel, std::string{rest.substr(0, rest.find_first_of("/?#"))}};
+  if (!acl::split_authority(asked.authority).has_port) {
+    asked.authority.append(":").append(default_port);
+  }
+  return asked;
+}
+
+control::Outcome<Asked> read_asked(const control::Request& request) {
+  if (!request.url.empty()) return read_url(request);
+  const bool is_tunnel = request.method.empty() || http::iequals(request.method, "CONNECT");
+  std::string host = request.host;
+  // An IPv6 address without its brackets is meant as one.
+  if (host.find(':') != std::string::npos && !host.starts_with('[')) host = '[' + host + ']';
+  return Asked{is_tunnel ? acl::Scheme::tunnel : acl::Scheme::http, host + ':' + request.port};
+}
+
+void note(Explanation& explanation, int number, std::string_view step, std::string result,
+          std::string detail) {
+  explanation.steps.push_back({number, step, std::move(result), std::move(detail)});
+}
+
+void refuse(Explanation& explanation, acl::Reason reason) {
+  explanation.decision.verdict = acl::Verdict::deny;
+  explanation.decision.reason = reason;
+}
+
+}  // namespace
+
+control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
+                                      const control::Request& request, acl::UnixMicros now) {
+  const auto asked = read_asked(request);
+  if (!asked) return asked.error();
+  const auto* agent =
+      request.source ? snapshot.by_source(*request.source) : snapshot.by_id(request.agent);
+  if (agent == nullptr && !request.source) {
+    return control::Failure{control::ErrorCode::unknown_agent,
+                            "there is no agent " + acl::quoted(request.agent)};
+  }
+  Explanation explanation;
+  if (agent != nullptr) explanation.agent = *agent;
+  if (asked->is_malformed) {
+    note(explanation, 4, "host-syntax", "bad-request",
+         "user info, a fragment, a backslash or a control byte: " + acl::quoted(request.url));
+    refuse(explanation, acl::Reason::bad_request);
+    return explanation;
+  }
+  acl::Query query;
+  if (agent != nullptr) {
+    const acl::Account& account = *(*agent)->account;
+    query.usage.budget_exhausted = account.bytes_up.is_spent() || account.bytes_down.is_spent();
+    query.usage.too_many_connections =
+        account.connections.load(std::memory_order_relaxed) >= (*agent)->max_connections;
+  }
+  query.agent = explanation.agent.get();
+  query.scheme = asked->scheme;
+  query.authority = acl::split_authority(asked->authority);
+  query.now = now;
+  if (request.source) query.source = *request.source;
+  query.method = asked->scheme == acl::Scheme::tunnel ? "CONNECT"
+                 : request.method.empty()             ? "GET"
+                                                      : std::string_view{request.method};
+  explanation.decision = acl::decide(query, &explanation.steps);
+  explanation.steps.pop_back();  // the verdict has a place of its own in the answer
+  const acl::Decision& decision = explanation.decision;
+  if (decision.passes() && !decision.literal) explanation.name = decision.host.text();
+  return explanation;
+}
+
+void explain_addresses(Explanation& explanation, const std::vector<acl::Address>& addresses,
+                       const acl::PrefixMap& own) {
+  const acl::Decision& decision = explanation.decision;
+  if (addresses.empty()) {
+    note(explanation, 8, "address", "dns-failure", explanation.name + " does not resolve");
+    return refuse(explanation, acl::Reason::dns_failure);
+  }
+  std::string detail;
+  bool may_any = false;
+  for (const auto& address : addresses) {
+    const bool may = acl::may_dial(*explanation.agent, decision, address, own);
+    may_any = may_any || may;
+    detail.append(detail.empty() ? "" : ", ").append(address.text());
+    if (may) continue;
+    const auto range = acl::special_range_name(address);
+    detail.append(" forbidden").append(range.empty() ? "" : " (" + std::string{range} + ")");
+  }
+  note(explanation, 8, "address", may_any ? "pass" : "address-forbidden", std::move(detail));
+  if (!may_any) refuse(explanation, acl::Reason::address_forbidden);
+}
+
+std::string explanation_text(const Explanation& explanation) {
+  const acl::Decision& decision = explanation.decision;
+  std::string out;
+  {
+    control::JsonObject object{out};
+    object.add("ok", true).add("verdict", acl::text(decision.verdict));
+    object.add("reason", acl::text(decision.reason));
+    object.add("agent", explanation.agent ? explanation.agent->id : "-");
+    if (!decision.host.text().empty()) object.add("host", decision.host.text());
+    if (decision.literal) object.add("host", decision.literal->text());
+    if (decision.port != 0) object.add("port", decision.port);
+    object.add("rule", decision.rule                     ? decision.rule.describe()
+                       : decision.access_rule != nullptr ? std::string{decision.access_rule->text}
+                                                         : "");
+    if (decision.grant != nullptr) object.add("grant", decision.grant->id);
+    object.add("message", acl::sentence(decision.reason));
+    control::JsonArray steps{object.key("steps")};
+    int last = 0;
+    for (const auto& step : explanation.steps) {
+      control::JsonObject member{steps.next()};
+      member.add("number", step.number).add("step", step.step);
+      member.add("result", step.result).add("detail", step.detail);
+      last = step.number;
+    }
+    constexpr std::string_view later[] = {"address", "origin", "hello"};
+    for (int number = std::max(last + 1, 8); number <= 10; ++number) {
+      control::JsonObject member{steps.next()};
+      member.add("number", number).add("step", later[number - 8]);
+      member.add("result", "not-run").add("detail", "");
+    }
+  }
+  return out;
+}
+
+}  // namespace stile::server

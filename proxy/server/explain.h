@@ -1,0 +1,33 @@
+// explain: what would become of a request, step by step, without making it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "acl/decide.h"
+#include "control/protocol.h"
+#include "control/request.h"
+
+namespace stile::server {
+
+struct Explanation {
+  acl::Decision decision;
+  acl::Trace steps;                               // 1–7; 8–10 as far as they were run
+  std::shared_ptr<const acl::AgentPolicy> agent;  // owns what the decision points to; may be null
+  // The name to look up for step 8; empty: there is nothing to look up.
+  std::string name;
+};
+
+// Asks the same function as a live request does, with the agent's counters as they are now.
+[[nodiscard]] control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
+                                                    const control::Request& request,
+                                                    acl::UnixMicros now);
+
+// Step 8 with the addresses that the name has; empty: it has none.
+void explain_addresses(Explanation& explanation, const std::vector<acl::Address>& addresses,
+                       const acl::PrefixMap& own);
+
+// The answer's text.
+[[nodiscard]] std::string explanation_text(const Explanation& explanation);
+
+}  // namespace stile::server

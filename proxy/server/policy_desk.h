@@ -1,0 +1,123 @@
+// PolicyDesk: every change of the policy goes over this desk, one after the other: audit line,
+// workers, state file, answer.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/log.h"
+#include "audit/record.h"
+#include "control/changes.h"
+#include "control/live_policy.h"
+#include "control/state_file.h"
+
+namespace stile::server {
+
+// What the audit line says of a change.
+struct ChangeLine {
+  audit::Event event = audit::Event::policy;
+  std::string agent, actor, detail;
+  // It only takes something away: it happens even if its line has to wait for the disk.
+  bool only_narrows = false;
+};
+
+struct ReloadResult {
+  std::uint64_t generation = 0;
+  std::vector<control::AgentChange> changes;
+};
+
+class PolicyDesk {
+ public:
+  // What the desk needs of the rest of the daemon.
+  struct Daemon {
+    std::function<void(std::shared_ptr<const acl::Snapshot>)> publish;
+    std::function<void()> judge_by_time;     // no new snapshot, but agents may have expired
+    std::function<void()> settings_changed;  // limits, DNS
+    std::function<void(const std::string& state)> notify;
+  };
+  struct Counts {
+    std::uint64_t reloads_ok = 0, reloads_failed = 0;
+    std::int64_t last_reload_s = 0;
+  };
+  using Done = std::function<void(const control::Outcome<void>&)>;
+  using ReloadDone = std::function<void(const control::Outcome<ReloadResult>&)>;
+
+  // Without a state file nothing outlives the daemon.
+  PolicyDesk(boost::asio::io_context& context, control::Reader reader, control::LivePolicy policy,
+             std::optional<control::StateFile> state);
+  ~PolicyDesk();
+
+  // Before anything else is asked of it.
+  void start(audit::Log& log, Daemon daemon);
+  // What is on its way is finished; then the state has the exact numbers.
+  void stop();
+
+  // `done` is called when the change is in force, logged and on disk; or is none of these.
+  void commit(const control::Edit& edit, ChangeLine line, Done done);
+  // Reads the files in the background. Requests that come meanwhile share one further reading.
+  void reload(std::string actor, ReloadDone done);
+  // A directory of cards looks different.
+  void read_cards();
+  // Budgets of an agent are full again; also what the state says of them.
+  void reset_budget(const std::string& agent, ChangeLine line, Done done);
+
+  [[nodiscard]] const control::LivePolicy& policy() const noexcept { return policy_; }
+  [[nodiscard]] const config::Settings& settings() const noexcept {
+    return policy_.base().loaded.settings;
+  }
+  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+
+ private:
+  struct Pending {
+    control::Edit undo;
+    ChangeLine line;
+    Done done;
+  };
+  struct Reload {
+    std::string actor;
+    ReloadDone done;
+  };
+  struct Reading {
+    control::BasePtr base;
+    std::string problems;
+    std::vector<control::AgentChange> changes;
+  };
+
+  [[nodiscard]] bool write_line(const ChangeLine& line, bool is_refused = false);
+  [[nodiscard]] std::string state_text() const;
+  void save();
+  void on_saved(const Result<void>& result, std::vector<Pending> batch);
+  void undo(std::vector<Pending> changes, const std::string& why);
+  void start_reading();
+  void finish_reload(std::vector<Reload> asked, Reading reading);
+  void finish_cards(Reading reading);
+  void take_base(Reading& reading, const ChangeLine& line);
+  void schedule_expiry();
+  void expire();
+  void watch_budgets();
+
+  boost::asio::io_context& context_;
+  control::Reader read_;
+  control::LivePolicy policy_;
+  std::optional<control::StateFile> state_;
+  audit::Log* log_ = nullptr;
+  Daemon daemon_;
+  Counts counts_;
+  boost::asio::steady_timer expiry_, budgets_, retire_;
+  std::vector<Pending> pending_;  // in force, not yet on disk
+  std::vector<Reload> reloads_;
+  std::vector<control::BasePtr> retired_;
+  bool is_saving_ = false, must_save_ = false;
+  bool is_reading_ = false, must_read_cards_ = false;
+  // Last, so that they end first: files and policies are handled there, one task at a time.
+  boost::asio::thread_pool saver_{1}, reader_{1};
+};
+
+}  // namespace stile::server

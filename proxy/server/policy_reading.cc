@@ -1,0 +1,145 @@
+// PolicyDesk, reading: files are read and compiled in the background, then swapped in.
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "proxy/base/clock.h"
+#include "proxy/base/log.h"
+#include "proxy/server/policy_desk.h"
+
+namespace stile::server {
+namespace {
+
+namespace asio = boost::asio;
+using std::chrono::steady_clock;
+
+constexpr std::size_t agents_in_a_line = 20;
+// By then the workers have let go of it, and freeing it holds up nobody.
+constexpr std::chrono::seconds retirement{2};
+
+std::string count_text(std::size_t agents) {
+  return std::to_string(agents) + (agents == 1 ? " agent" : " agents");
+}
+
+}  // namespace
+
+void PolicyDesk::reload(std::string actor, ReloadDone done) {
+  reloads_.push_back({std::move(actor), std::move(done)});
+  const auto now = steady_clock::now().time_since_epoch();
+  daemon_.notify(
+      "RELOADING=1\nMONOTONIC_USEC=" +
+      std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
+  start_reading();
+}
+
+void PolicyDesk::read_cards() {
+  must_read_cards_ = true;
+  start_reading();
+}
+
+void PolicyDesk::start_reading() {
+  if (is_reading_ || (reloads_.empty() && !must_read_cards_)) return;
+  is_reading_ = true;
+  must_read_cards_ = false;
+  auto asked = std::make_shared<std::vector<Reload>>(std::exchange(reloads_, {}));
+  const bool is_reload = !asked->empty();
+  // Copies: the desk goes on working with its own. Entries are shared and never change.
+  auto copy = std::make_shared<control::BasePtr>(std::make_unique<control::Base>(policy_.base()));
+  asio::post(reader_, [this, asked, copy, is_reload] {
+    auto reading = std::make_shared<Reading>();
+    try {
+      const auto before = (*copy)->entries;
+      const auto settings = (*copy)->loaded.settings;
+      auto base =
+          is_reload ? control::read_base(read_) : control::read_cards_again(std::move(*copy));
+      copy->reset();
+      if (!base) {
+        reading->problems = base.error().text();
+      } else if (auto problems = control::restart_problems(settings, (*base)->loaded.settings);
+                 problems.has_errors()) {
+        reading->problems = problems.text();
+      } else {
+        reading->changes = control::compare(before, (*base)->entries);
+        reading->base = std::move(*base);
+      }
+    } catch (const std::exception& problem) {
+      reading->base.reset();
+      reading->problems = problem.what();
+    }
+    asio::post(context_, [this, asked, reading, is_reload] {
+      is_reading_ = false;
+      if (is_reload) {
+        finish_reload(std::move(*asked), std::move(*reading));
+      } else {
+        finish_cards(std::move(*reading));
+      }
+      start_reading();
+    });
+  });
+}
+
+// The whole swap: from here on the workers judge by the new files.
+void PolicyDesk::take_base(Reading& reading, const ChangeLine& line) {
+  retired_.push_back(policy_.rebase(std::move(reading.base)));
+  const auto& snapshot = policy_.publish();
+  static_cast<void>(write_line(line));
+  daemon_.publish(snapshot);
+  daemon_.settings_changed();
+  schedule_expiry();
+  save();
+  retire_.expires_after(retirement);
+  retire_.async_wait([this](const boost::system::error_code& ec) {
+    if (ec) return;
+    auto old = std::make_shared<std::vector<control::BasePtr>>(std::exchange(retired_, {}));
+    asio::post(reader_, [old] { old->clear(); });
+  });
+}
+
+void PolicyDesk::finish_reload(std::vector<Reload> asked, Reading reading) {
+  ChangeLine line;
+  for (const auto& one : asked) line.actor += (line.actor.empty() ? "" : ", ") + one.actor;
+  if (!reading.base) {
+    ++counts_.reloads_failed;
+    log::error("reload refused, the policy in force stays:\n" + reading.problems);
+    line.detail = "config-error";
+    static_cast<void>(write_line(line, true));
+    daemon_.notify("READY=1\nSTATUS=reload refused: the config has errors");
+    for (const auto& one : asked) {
+      one.done(control::Failure{control::ErrorCode::config_error, reading.problems});
+    }
+    return;
+  }
+  ++counts_.reloads_ok;
+  counts_.last_reload_s = unix_micros() / 1'000'000;
+  line.detail = "reload: " + control::describe(reading.changes, agents_in_a_line);
+  take_base(reading, line);
+  const auto agents = count_text(policy_.agents().size());
+  log::info("reloaded: generation " + std::to_string(policy_.snapshot()->generation()) + ", " +
+            agents);
+  daemon_.notify("READY=1\nSTATUS=" + agents);
+  const ReloadResult result{policy_.snapshot()->generation(), std::move(reading.changes)};
+  for (const auto& one : asked) one.done(result);
+}
+
+void PolicyDesk::finish_cards(Reading reading) {
+  if (!reading.base) {
+    log::error("the agent cards cannot be read, the policy in force stays:\n" + reading.problems);
+    return;
+  }
+  for (const auto& card : reading.base->loaded.cards.rejected) {
+    log::warning("card refused: " + card.problems.text());
+  }
+  const bool is_same = reading.changes.empty() && reading.base->entries == policy_.base().entries;
+  if (is_same) {
+    retired_.push_back(policy_.rebase(std::move(reading.base)));  // the refused ones may differ
+    return;
+  }
+  take_base(reading, {audit::Event::policy,
+                      {},
+                      "stiled (card directory)",
+                      "cards: " + control::describe(reading.changes, agents_in_a_line),
+                      false});
+}
+
+}  // namespace stile::server

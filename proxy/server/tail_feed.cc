@@ -1,0 +1,104 @@
+// TailFeed: audit lines as they are written, handed to those who watch.
+#include "proxy/server/tail_feed.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "control/json_text.h"
+
+namespace stile::server {
+namespace {
+
+// What may wait for the main thread.
+constexpr std::size_t max_queue_bytes = std::size_t{8} << 20;
+
+// What agents send is escaped in a line, quotes too, so that this text can only be the key itself.
+std::string member(std::string_view key, const std::string& value) {
+  return value.empty() ? "" : "\"" + std::string{key} + "\":\"" + value + "\"";
+}
+
+}  // namespace
+
+void TailFeed::attach(audit::Log& log) {
+  log.set_tap([this](std::string_view lines) { on_lines(lines); });
+}
+
+void TailFeed::on_lines(std::string_view lines) {
+  if (!is_watched_.load(std::memory_order_relaxed)) return;
+  bool must_post = false;
+  {
+    const std::lock_guard lock{mutex_};
+    must_post = queue_.empty() && overflowed_ == 0;
+    if (queue_.size() + lines.size() <= max_queue_bytes) {
+      queue_ += lines;
+    } else {
+      overflowed_ += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
+    }
+  }
+  if (must_post) boost::asio::post(context_, [this] { deliver(); });
+}
+
+void TailFeed::add(const control::ClientPtr& client, const control::Request& filter) {
+  watchers_[client.get()] = {client, member("agent", filter.agent),
+                             member("verdict", filter.verdict), 0};
+  is_watched_ = true;
+}
+
+void TailFeed::remove(control::Client& client) {
+  watchers_.erase(&client);
+  is_watched_ = !watchers_.empty();
+}
+
+void TailFeed::deliver() {
+  std::string lines;
+  std::uint64_t overflowed = 0;
+  {
+    const std::lock_guard lock{mutex_};
+    lines.swap(queue_);
+    overflowed = std::exchange(overflowed_, 0);
+  }
+  // Handing out may close a client, which removes it.
+  const auto watchers = [&] {
+    std::vector<control::ClientPtr> clients;
+    for (const auto& [key, watcher] : watchers_) clients.push_back(watcher.client);
+    return clients;
+  }();
+  for (const auto& client : watchers) {
+    std::string_view rest{lines};
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const auto found = watchers_.find(client.get());
+      if (found == watchers_.end()) break;
+      hand_out(found->second, rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (const auto found = watchers_.find(client.get()); found != watchers_.end()) {
+      found->second.missed += overflowed;
+      tell_missed(found->second);
+    }
+  }
+}
+
+void TailFeed::hand_out(Watcher& watcher, std::string_view line) {
+  if (line.empty() || line.find(watcher.agent) == std::string_view::npos ||
+      line.find(watcher.verdict) == std::string_view::npos) {
+    return;
+  }
+  tell_missed(watcher);
+  const auto client = watcher.client;  // the watcher may go with a failed write
+  if (watcher.missed > 0 || !client->push(line)) {
+    if (client->is_open()) ++watcher.missed;
+  }
+}
+
+void TailFeed::tell_missed(Watcher& watcher) {
+  if (watcher.missed == 0) return;
+  std::string line;
+  control::JsonObject{line}.add("event", "missed").add("count", watcher.missed);
+  const auto client = watcher.client;
+  const std::uint64_t told = watcher.missed;
+  if (client->push(line) && client->is_open()) watcher.missed -= told;
+}
+
+}  // namespace stile::server

@@ -1,0 +1,45 @@
+// TailFeed: audit lines as they are written, handed to those who watch. The log never waits for
+// them.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "audit/log.h"
+#include "control/client.h"
+
+namespace stile::server {
+
+class TailFeed {
+ public:
+  explicit TailFeed(boost::asio::io_context& context) : context_{context} {}
+
+  void attach(audit::Log& log);
+  void add(const control::ClientPtr& client, const control::Request& filter);
+  void remove(control::Client& client);
+
+ private:
+  struct Watcher {
+    control::ClientPtr client;
+    std::string agent, verdict;  // as they stand in a line; empty: any
+    std::uint64_t missed = 0;
+  };
+  void on_lines(std::string_view lines);  // under the log's lock, from any thread
+  void deliver();
+  void hand_out(Watcher& watcher, std::string_view line);
+  void tell_missed(Watcher& watcher);
+
+  boost::asio::io_context& context_;
+  std::atomic<bool> is_watched_{false};
+  std::mutex mutex_;
+  std::string queue_;             // lines not yet handed out
+  std::uint64_t overflowed_ = 0;  // lines that did not fit
+  std::map<control::Client*, Watcher> watchers_;
+};
+
+}  // namespace stile::server

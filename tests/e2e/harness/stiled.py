@@ -9,6 +9,7 @@ from . import curl as programs
 from .audit import AuditLog
 from .client import Client
 from .config import toml
+from .control import Control
 from .hello import hello_for
 from .metrics import Metrics, http_get
 from .wait import until
@@ -186,6 +187,12 @@ class Stiled:
         status, text, _ = http_get(self.metrics_address, "/metrics")
         assert status == 200
         return Metrics(text)
+
+    def control(self, seconds=30):
+        """A new connection to the control socket."""
+        made = Control(self.settings["server"]["control"], seconds)
+        self.clients.append(made)
+        return made
 
     def resident_bytes(self):
         return self._status_bytes("VmRSS")

@@ -104,7 +104,7 @@ class World:
                 "workers": 1,
                 "listen": [f"{self.site.address(1)}:{self.site.proxy_port}"],
                 "metrics": f"{self.site.address(1)}:{self.site.metrics_port}",
-                "control": str(Path(self.folder) / "control.sock"), "control_group": "",
+                "control": self.short_path("control.sock"), "control_group": "",
                 "state_dir": str(Path(self.folder) / "state"),
             },
             "egress": {"ports": [self.port], "http_ports": [self.http_port],

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -40,7 +41,15 @@ Result<void> drop_capabilities() {
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
-  if (::syscall(SYS_capset, &header, none.data()) != 0) return failed("cannot drop capabilities");
+  auto held = none;
+  // A unit that gives none may refuse the call that drops them.
+  const bool has_none =
+      ::syscall(SYS_capget, &header, held.data()) == 0 &&
+      std::all_of(held.begin(), held.end(), [](const __user_cap_data_struct& one) {
+        return (one.effective | one.permitted | one.inheritable) == 0;
+      });
+  if (!has_none && ::syscall(SYS_capset, &header, none.data()) != 0)
+    return failed("cannot drop capabilities");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("no_new_privs");
   return {};
 }

@@ -1,15 +1,18 @@
 """The files for systemd: it reads them, and they say what the code does."""
 
+import os
 import re
 import shutil
+import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from lab.host import ROOT
+from lab.host import BUILD, PATIENCE_SECONDS, PYTHON, ROOT, wait_until
 
-UNITS = ["stile-fence.service", "stile-agent@.service"]
 SYSTEMD = ROOT / "systemd"
+CONFINED = Path(__file__).parent / "lab" / "confined.py"
 
 
 @pytest.fixture
@@ -18,28 +21,85 @@ def image(tmp_path):
     folder = tmp_path / "lib/systemd/system"
     folder.mkdir(parents=True)
     shutil.copytree("/lib/systemd/system", folder, dirs_exist_ok=True, symlinks=True)
-    for name in UNITS:
-        shutil.copy(SYSTEMD / name, folder)
-    for program in ("stile-netns", "stiled"):
-        path = tmp_path / "usr/sbin" / program
+    for unit in [*SYSTEMD.glob("*.service"), *SYSTEMD.glob("*.socket")]:
+        shutil.copy(unit, folder)
+    for program in ("sbin/stile-netns", "sbin/stiled", "bin/kill"):
+        path = tmp_path / "usr" / program
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("#!/bin/sh\n")
         path.chmod(0o755)
     return tmp_path
 
 
-@pytest.mark.parametrize("unit", ["stile-fence.service", "stile-agent@alpha.service"])
+@pytest.mark.parametrize("unit", ["stiled.service", "stiled.socket", "stile-fence.service",
+                                  "stile-agent@alpha.service"])
 def test_systemd_finds_nothing_wrong(image, unit):
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", f"--root={image}", unit],
                           capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_fence_is_hardened(image):
-    done = subprocess.run(["systemd-analyze", "security", "--offline=true", f"--root={image}", "stile-fence.service"],
+@pytest.mark.parametrize("unit, most", [("stiled.service", 1.5), ("stile-fence.service", 2.5)])
+def test_services_are_hardened(image, unit, most):
+    done = subprocess.run(["systemd-analyze", "security", "--offline=true", f"--root={image}", unit],
                           capture_output=True, text=True, check=True)
     exposure = float(re.search(r"Overall exposure level[^:]*: ([0-9.]+)", done.stdout)[1])
-    assert exposure <= 2.5, done.stdout
+    assert exposure <= most, done.stdout
+
+
+def test_control_socket_is_for_the_admins_and_named_as_the_daemon_expects_it():
+    text = (SYSTEMD / "stiled.socket").read_text()
+    for line in ("ListenStream=/run/stile/control.sock", "FileDescriptorName=control", "SocketGroup=stile-admin",
+                 "SocketMode=0660"):
+        assert line in text.splitlines()
+
+
+CONFIG = """
+[server]
+control = "/var/lib/stile/control.sock"
+control_group = ""
+[audit]
+path = "/var/log/stile/audit.jsonl"
+"""
+
+
+def test_daemon_works_with_the_system_calls_that_its_unit_leaves(host):
+    """As a user without capabilities: it gets ready, answers, reloads, rotates and ends in good order."""
+    host.run("sh", "-c", "useradd -r -M -U stile-test; install -d -o stile-test -m 750 /var/lib/stile /var/log/stile")
+    host.write("/etc/stile/stile.toml", CONFIG)
+    listen = ("import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(sys.argv[1])\n"
+              "import os; os.chmod(sys.argv[1], 0o777); print('bound', flush=True)\n"
+              "while True: print(s.recv(999).decode().replace(chr(10), ' '), flush=True)")
+    systemd = host.popen(PYTHON, "-c", listen, "/run/notify", stdout=subprocess.PIPE, text=True)
+    assert systemd.stdout.readline() == "bound\n"
+
+    def wait_for(word):
+        while word not in systemd.stdout.readline():
+            pass
+    daemon = host.popen(PYTHON, CONFINED, SYSTEMD / "stiled.service", "stile-test", BUILD / "cmd" / "stiled", "-c",
+                        "/etc/stile/stile.toml", env={**os.environ, "NOTIFY_SOCKET": "/run/notify"})
+    wait_for("READY=1")
+    assert host.run("curl", "-sS", "--noproxy", "*", "http://127.0.0.1:9128/readyz").stdout
+    refused = host.run("curl", "-sS", "--noproxy", "", "-x", "http://127.0.0.1:3128", "http://a.example/", check=False)
+    assert "unknown-agent" in refused.stdout
+    daemon.send_signal(signal.SIGHUP)
+    wait_for("RELOADING=1")
+    wait_for("READY=1")
+    host.run("mv", "/var/log/stile/audit.jsonl", "/var/log/stile/audit.1.jsonl")
+    daemon.send_signal(signal.SIGUSR1)
+    wait_until(lambda: host.exists("/var/log/stile/audit.jsonl"), "a new audit log")
+    daemon.send_signal(signal.SIGTERM)
+    assert daemon.wait(timeout=PATIENCE_SECONDS) == 0
+    assert "unknown-agent" in host.read("/var/log/stile/audit.1.jsonl")
+
+
+def test_logrotate_reads_its_file(host):
+    host.run("sh", "-c", "useradd -r -M -U stile; install -d -o stile -g stile -m 750 /var/log/stile")
+    host.run("install", "-m", "644", SYSTEMD / "logrotate.d/stile", "/etc/logrotate-stile")
+    host.run("sh", "-c", "echo line > /var/log/stile/audit.jsonl; chown stile:stile /var/log/stile/audit.jsonl")
+    host.run("logrotate", "--force", "--state", "/run/logrotate.state", "/etc/logrotate-stile")
+    left = host.run("ls", "/var/log/stile").stdout.split()
+    assert len(left) == 1 and re.fullmatch(r"audit\.jsonl-\d{8}", left[0])
 
 
 def test_directories_belong_to_root_where_root_reads(image):

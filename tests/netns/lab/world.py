@@ -35,12 +35,26 @@ class Sensor:
         return [json.loads(line) for line in lines]
 
 
+def connect(host, outside):
+    """An uplink with a default route, and the way back: if something gets out, it gets an answer."""
+    host.run("ip", "link", "add", "up0", "type", "veth", "peer", "name", "in0")
+    host.run("ip", "link", "set", "in0", "netns", outside.process.pid)
+    for place, commands in (
+        (host, ["addr add 198.51.100.2/24 dev up0", "link set up0 up",
+                "route add default via 198.51.100.1"]),
+        (outside, ["addr add 198.51.100.1/24 dev in0", "link set in0 up", "addr add 192.0.2.1/32 dev lo",
+                   "addr add 169.254.169.254/32 dev lo", "route add 10.200.0.0/16 via 198.51.100.2"]),
+    ):
+        for command in commands:
+            place.run("ip", *command.split())
+
+
 class World:
     def __init__(self, agents=("alpha", "beta")):
         self.folder = tempfile.TemporaryDirectory(prefix="fence-", dir=BUILD)
         self.host = Host()
         self.outside = Namespace(["--net"], "ip link set lo up; echo ready; exec setpriv --pdeathsig KILL sleep infinity")
-        self._connect()
+        connect(self.host, self.outside)
         self.agents = {agent: self.host.create(agent) for agent in agents}
         self.sensors = {
             "host": Sensor(self.host, self.folder.name, "host", HOST_SERVICES),
@@ -49,20 +63,6 @@ class World:
         if "beta" in agents:
             self.sensors["beta"] = Sensor(self.host, self.folder.name, "beta", ["tcp:0.0.0.0:7000", "packets"],
                                           ["ip", "netns", "exec", "agent-beta"])
-
-    def _connect(self):
-        """An uplink with a default route, and the way back: if something gets out, it gets an answer."""
-        host, outside = self.host, self.outside
-        host.run("ip", "link", "add", "up0", "type", "veth", "peer", "name", "in0")
-        host.run("ip", "link", "set", "in0", "netns", outside.process.pid)
-        for place, commands in (
-            (host, ["addr add 198.51.100.2/24 dev up0", "link set up0 up",
-                    "route add default via 198.51.100.1"]),
-            (outside, ["addr add 198.51.100.1/24 dev in0", "link set in0 up", "addr add 192.0.2.1/32 dev lo",
-                       "addr add 169.254.169.254/32 dev lo", "route add 10.200.0.0/16 via 198.51.100.2"]),
-        ):
-            for command in commands:
-                place.run("ip", *command.split())
 
     def heard(self):
         """Everything that any sensor heard since the last call, with its name."""

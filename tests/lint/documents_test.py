@@ -47,3 +47,12 @@ def test_every_reason_is_explained():
     assert len(reasons) > 20
     explained = set(re.findall(r"`([a-z-]+)`", (ROOT / "docs/troubleshooting.md").read_text()))
     assert reasons <= explained, reasons - explained
+
+
+def test_tests_that_the_threat_model_names_exist():
+    text = (ROOT / "docs" / "threat-model.md").read_text()
+    named = re.findall(r"`(tests/[\w./-]+?)(?:::(\w+))?`", text)
+    assert len(named) > 50
+    for path, name in named:
+        assert (ROOT / path).is_file(), path
+        assert not name or f"def {name}(" in (ROOT / path).read_text(), f"{path}::{name}"

@@ -19,6 +19,7 @@
 #include "netns/hide.h"
 #include "netns/inspect.h"
 #include "netns/namespaces.h"
+#include "netns/open_sockets.h"
 #include "netns/seccomp.h"
 #include "netns/supervise.h"
 #include "netns/table_state.h"
@@ -36,12 +37,13 @@ struct Prepared {
   std::vector<std::string> command, environment;
 };
 
-// What is hidden from everybody, and what this host's config names.
+// What is hidden from everybody, what this host's config names, and what listens here.
 std::vector<Hidden> hidden_paths(const Setup& setup) {
   auto paths = usually_hidden();
   paths.push_back({setup.state_dir, 0755});
   for (const auto& directory : setup.card_directories) paths.push_back({directory, 0755});
   paths.push_back({setup.control, 0755});
+  for (auto& socket : open_sockets()) paths.push_back({std::move(socket), 0});
   return paths;
 }
 

@@ -2,12 +2,15 @@
 #include "netns/hide.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -33,26 +36,55 @@ struct Kept {
   bool is_directory = true;
 };
 
+// Links are not followed, here and in put_back(): the agent may be able to write on the way there,
+// and would choose what it is shown, or have root make directories for it.
+UniqueFd open_place(const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return UniqueFd{
+      static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how))};
+}
+
 Result<Kept> keep(const std::string& path) {
+  if (!path.starts_with('/')) return Error{"cannot expose " + path + ": not an absolute path"};
+  const auto place = open_place(path);
+  if (!place.is_open() && errno == ELOOP) {
+    return Error{"cannot expose " + path + ": a part of it is a link; name the place itself"};
+  }
   struct stat status {};
-  UniqueFd tree{
-      ::open_tree(AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)};
+  UniqueFd tree{::open_tree(place.get(), "",
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH)};
   if (!tree.is_open() || ::fstat(tree.get(), &status) != 0) {
     return system_error("cannot expose " + path);
   }
   return Kept{path, std::move(tree), S_ISDIR(status.st_mode)};
 }
 
-Result<void> put_back(const Kept& kept) {
-  std::error_code failed;
+// Makes what is missing on the way to a place, and the place itself.
+void make_place(const Kept& kept) {
+  UniqueFd at{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
   const std::filesystem::path path{kept.path};
-  std::filesystem::create_directories(kept.is_directory ? path : path.parent_path(), failed);
-  if (!kept.is_directory) {
-    const UniqueFd file{
-        ::open(kept.path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
+  for (const auto& part : path.relative_path()) {
+    const bool is_last_file = !kept.is_directory && part == path.filename();
+    if (is_last_file) {
+      const UniqueFd file{
+          ::openat(at.get(), part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+      return;
+    }
+    ::mkdirat(at.get(), part.c_str(), 0755);
+    at = UniqueFd{::openat(at.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   }
-  if (::move_mount(kept.tree.get(), "", AT_FDCWD, kept.path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) !=
-      0) {
+}
+
+Result<void> put_back(const Kept& kept) {
+  auto place = open_place(kept.path);
+  if (!place.is_open()) {
+    make_place(kept);
+    place = open_place(kept.path);
+  }
+  if (!place.is_open() || ::move_mount(kept.tree.get(), "", place.get(), "",
+                                       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0) {
     return system_error("cannot expose " + kept.path);
   }
   return {};

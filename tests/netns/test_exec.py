@@ -146,6 +146,16 @@ def test_exposes_what_is_named(place):
     assert place.tool("exec", "alpha", "--expose", "/nonexistent", "--", "true", check=False).returncode == 125
 
 
+def test_what_is_exposed_is_not_chosen_by_a_link(place):
+    """The agent may be able to write on the way to what is exposed, and would choose what it sees."""
+    place.run("sh", "-c", "mkdir -p /var/shared /run/secrets; echo secret > /run/secrets/file; "
+                          "ln -sfn /run/secrets /var/shared/link; ln -sfn /etc /tmp/elsewhere")
+    for path in ("/var/shared/link", "/var/shared/link/file", "/tmp/elsewhere/hostname"):
+        done = place.tool("exec", "alpha", "--expose", path, "--", "cat", "/var/shared/link/file", check=False)
+        assert done.returncode == 125 and "a part of it is a link" in done.stderr, path
+    assert place.tool("exec", "alpha", "--expose", "run/secrets", "--", "true", check=False).returncode == 125
+
+
 def test_keeps_the_working_directory_unless_it_is_hidden(place):
     for folder, seen in (("/usr/share", "/usr/share"), ("/run/stile", "/root"), ("/tmp", "/tmp")):
         done = place.run("env", "-C", folder, *place_tool("exec", "alpha", "--", "sh", "-c", "pwd -P; ls ."))
@@ -277,6 +287,24 @@ for path in sys.argv[1:]:
         pass
 """, *paths).stdout
     assert reached == ""
+
+
+def test_sockets_that_listen_for_everybody_are_hidden_wherever_they_are(place):
+    listen = ("import socket, os, sys\nkept = []\n"
+              "for path in sys.argv[1:]:\n"
+              "    os.makedirs(os.path.dirname(path), exist_ok=True)\n"
+              "    sock = socket.socket(socket.AF_UNIX); sock.bind(path); sock.listen(); kept.append(sock); os.chmod(path, 0o777)\n"
+              "print('ready', flush=True); sys.stdin.read()")
+    paths = ["/var/lib/mail server/socket", "/etc/thing/socket"]
+    listener = place.popen(PYTHON, "-c", listen, *paths, stdin=-1, stdout=-1)
+    assert listener.stdout.readline() == b"ready\n"
+    knock = ("import socket, sys\nfor path in sys.argv[1:]:\n"
+             "    try: socket.socket(socket.AF_UNIX).connect(path); print('reached', path)\n"
+             "    except OSError: print('refused')")
+    done = place.tool("exec", "alpha", "--", PYTHON, "-c", knock, *paths)
+    assert done.stdout == "refused\nrefused\n"
+    done = place.tool("exec", "alpha", "--expose", paths[1], "--", PYTHON, "-c", knock, *paths)
+    assert done.stdout == f"refused\nreached {paths[1]}\n"
 
 
 def test_families_that_no_network_namespace_confines_are_refused(place):

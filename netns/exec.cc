@@ -81,7 +81,7 @@ Result<Prepared> prepare(Host& host, const ExecRequest& request) {
                   request.id,
                   failed ? "/" : directory,
                   request.command,
-                  agent_environment(given, proxy_url(settings), agent_home)};
+                  agent_environment(given, proxy_url(settings), agent_home, request.expose)};
 }
 
 // From the host's root to the agent's. The order matters: mounts while we may, then the user
@@ -125,7 +125,7 @@ int first_process(const Prepared& prepared, const sigset_t& mask) {
   }
   const pid_t child = ::fork();
   if (child == 0) ::_exit(become(prepared.command, prepared.environment, mask));
-  return child < 0 ? own_failure : supervise(child);
+  return child < 0 ? own_failure : supervise({child});
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ Result<int> exec_as(Host& host, const ExecRequest& request) {
   const pid_t child = ::fork();
   if (child < 0) return system_error("cannot fork");
   if (child == 0) ::_exit(first_process(*prepared, mask));
-  return supervise(child);
+  return supervise({child});
 }
 
 }  // namespace stile::netns

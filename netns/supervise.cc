@@ -6,7 +6,11 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <optional>
+#include <sstream>
 
 namespace stile::netns {
 namespace {
@@ -28,6 +32,33 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
+int status_of(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
+}
+
+// Buries what has ended. The status, once nothing is left to wait for.
+std::optional<int> bury(const Supervised& supervised, pid_t& awaited) {
+  int status = 0;
+  for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (ended != awaited) continue;
+    const pid_t target = supervised.target ? supervised.target() : awaited;
+    if (target == ended || target <= 0 || ::kill(target, 0) != 0) return status_of(status);
+    awaited = target;  // an orphan now, and ours
+  }
+  if (awaited != supervised.child && ::kill(awaited, 0) != 0) return own_failure;
+  return std::nullopt;
+}
+
+bool is_in_path(const std::string& name) {
+  if (name.find('/') != std::string::npos) return true;
+  const char* path = ::secure_getenv("PATH");
+  std::istringstream directories{path != nullptr ? path : ""};
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    if (::access((directory + '/' + name).c_str(), F_OK) == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 sigset_t block_signals() {
@@ -37,19 +68,24 @@ sigset_t block_signals() {
   return before;
 }
 
-int supervise(pid_t child) {
+int supervise(const Supervised& supervised) {
   const auto set = passed_signals();
+  pid_t awaited = supervised.child;
+  auto tick_at = std::time(nullptr) + 1;
   while (true) {
-    int status = 0;
-    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (ended != child) continue;
-      return WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
-    }
+    if (const auto status = bury(supervised, awaited)) return *status;
     siginfo_t info{};
-    const int number = ::sigwaitinfo(&set, &info);
+    const timespec second{1, 0};
+    const int number =
+        supervised.each_second ? ::sigtimedwait(&set, &info, &second) : ::sigwaitinfo(&set, &info);
+    if (supervised.each_second && std::time(nullptr) >= tick_at) {
+      supervised.each_second();
+      tick_at = std::time(nullptr) + 1;
+    }
     // What the terminal sends, it sends to the command as well.
     if (number <= 0 || number == SIGCHLD || info.si_code == SI_KERNEL) continue;
-    ::kill(child, number);
+    const pid_t target = supervised.target ? supervised.target() : 0;
+    ::kill(target > 0 ? target : awaited, number);
   }
 }
 
@@ -59,7 +95,8 @@ int become(const std::vector<std::string>& command, const std::vector<std::strin
   const auto arguments = pointers(command);
   const auto variables = pointers(environment);
   ::execvpe(arguments[0], arguments.data(), variables.data());
-  const int code = errno;
+  // A directory of PATH that cannot be searched says nothing about the name.
+  const int code = errno == EACCES && !is_in_path(command[0]) ? ENOENT : errno;
   std::fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, command[0].c_str(),
                std::strerror(code));
   return code == ENOENT ? not_found : cannot_invoke;

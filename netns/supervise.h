@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,20 @@ inline constexpr int not_found = 127;
 inline constexpr int signal_base = 128;
 
 // Signals that are passed on. Blocked from here on, so that none is lost between fork and wait.
-// Returns the mask from before, for the command.
+// Returns the mask from before, for the command. Those of job control (stop) stay as they are: the
+// command is in our process group, and what the terminal sends, it sends to both.
 [[nodiscard]] sigset_t block_signals();
 
-// Waits until that child has ended, passing signals on to it, and burying whatever else ends: the
-// first process of a PID namespace inherits all orphans. The child's exit status, or 128+n.
-[[nodiscard]] int supervise(pid_t child);
+struct Supervised {
+  pid_t child = 0;  // whose end is the end
+  // Who gets the signals; the child unless set. If it outlives the child, it is waited for.
+  std::function<pid_t()> target = {};
+  std::function<void()> each_second = {};
+};
+
+// Waits until it has ended, passing signals on, and burying whatever else ends: the first process
+// of a PID namespace inherits all orphans. Its exit status, or 128+n.
+[[nodiscard]] int supervise(const Supervised& supervised);
 
 // Becomes the command, found along PATH; returns only if it cannot, with the status to exit with.
 [[nodiscard]] int become(const std::vector<std::string>& command,

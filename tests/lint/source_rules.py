@@ -21,8 +21,9 @@ MAY_INCLUDE = {
     "proxy/server": BELOW_SESSION | {"proxy/session", "control", "config"},
     "control": {"audit", "config", "proxy/base", "acl"},
     # Of the fence only what confines a command without root: stile::confine.
-    "cli": {"control/protocol.h", "audit", "config", "acl", "netns/environment.h", "netns/fd.h", "netns/files.h",
-            "netns/hide.h", "netns/seccomp.h", "netns/supervise.h"},
+    "run": {"audit", "config", "acl", "proxy/server", "proxy/base", "netns/environment.h", "netns/files.h",
+            "netns/paths.h", "netns/seccomp.h", "netns/supervise.h"},
+    "cli": {"control/protocol.h", "run/options.h", "run/run.h", "audit", "config", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
     "netns": {"control/protocol.h", "config", "acl"},
     "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},
@@ -39,7 +40,8 @@ class Library(NamedTuple):
 
 LIBRARIES = {
     "toml++": Library(r"toml\+\+/", r"\btoml::", ("config/",), in_headers=False),
-    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "cli/"), in_headers=("cli/",)),
+    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "cli/", "run/"),
+                             in_headers=("cli/",)),
     "re2": Library(r"re2/", r"\bre2::|\bRE2\b", ("acl/",)),
     "c-ares": Library(r"ares(_\w+)?\.h", r"\bares_\w+\(", ("proxy/dns/",)),
     "prometheus-cpp": Library(r"prometheus/", r"\bprometheus::", ("proxy/metrics/",)),

@@ -1,0 +1,58 @@
+// stile run: one command with a fence around it, and no daemon.
+#include "run/run.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.h"
+
+namespace stile::cli {
+
+void add_run(CLI::App& app, Action& action) {
+  auto options = std::make_shared<run::Options>();
+  auto* command = app.add_subcommand(
+      "run", "run a command that reaches nothing but what is allowed; needs no root, no daemon");
+  command->positionals_at_end();
+  command->add_option("--allow", options->allow, "a pattern that it may reach; may be repeated")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--deny", options->deny, "a pattern that it may not, whatever allows it")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--card", options->card, "an agent card with more than patterns")
+      ->type_name("FILE");
+  auto* config =
+      command
+          ->add_option("--config", options->config, "[egress], [dns], [limits] of this stile.toml")
+          ->type_name("FILE");
+  command->add_flag("--observe", options->observe, "refuse nothing, and tell what would have been");
+  auto* audit =
+      command
+          ->add_option("--audit", options->audit, "write the audit log there; - is standard output")
+          ->type_name("FILE");
+  command->add_option("--expose", options->expose, "a path that it sees although it is hidden")
+      ->type_name("PATH")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_flag("--bwrap", options->bwrap,
+                    "bubblewrap as well: only the working directory can be written");
+  command
+      ->add_option("--connect", options->connect, "let the daemon at this control socket serve it")
+      ->type_name("SOCKET")
+      ->excludes(config)
+      ->excludes(audit);
+  command->add_option("COMMAND", options->command, "what to run, with its arguments, after --")
+      ->required();
+  command->footer(
+      "Examples:\n"
+      "  stile run --allow api.github.com -- curl https://api.github.com/zen\n"
+      "  stile run --allow .npmjs.org --allow http://deb.debian.org -- make\n"
+      "  stile run --observe --audit seen.jsonl -- ./agent     what does it ask for?\n"
+      "Exit status: the command's; 128+n for a signal, 125 if stile failed and nothing was run,\n"
+      "126 and 127 if the command cannot be run or found.");
+  command->callback([options, &action] { action = [options] { return run::run(*options); }; });
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,30 @@
+// Channel: how the process outside and the first process inside talk until the command starts.
+#pragma once
+
+#include <utility>
+
+#include "acl/result.h"
+#include "proxy/base/unique_fd.h"
+
+namespace stile::run {
+
+// One end of a pair of sockets. Each message is one step; an end that is gone shows as an error, so
+// that neither side goes on without the other.
+class Channel {
+ public:
+  static Result<std::pair<Channel, Channel>> make();
+
+  void close() { fd_.reset(); }
+  [[nodiscard]] Result<void> send_step() const { return send(-1); }
+  [[nodiscard]] Result<void> send_descriptor(const UniqueFd& fd) const { return send(fd.get()); }
+  [[nodiscard]] Result<void> await_step() const;
+  [[nodiscard]] Result<UniqueFd> receive_descriptor() const;
+
+ private:
+  explicit Channel(int fd) : fd_{fd} {}
+  [[nodiscard]] Result<void> send(int descriptor) const;
+  [[nodiscard]] Result<UniqueFd> receive() const;
+  UniqueFd fd_;
+};
+
+}  // namespace stile::run

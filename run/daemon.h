@@ -1,0 +1,35 @@
+// Daemon: a stiled that runs already serves the command, through its control socket.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "run/options.h"
+#include "run/service.h"
+#include "run/summary.h"
+
+namespace stile::run {
+
+class Daemon final : public Service {
+ public:
+  // Connects, while we may still be somebody who can.
+  static Result<std::unique_ptr<Daemon>> open(const Options& options, Summary& summary);
+  ~Daemon() override { stop(); }
+
+  [[nodiscard]] Result<void> serve(UniqueFd listener) override;
+  void tick() override {}
+  void stop() override;
+
+ private:
+  Daemon(std::string card, std::string agent, UniqueFd adoption, UniqueFd tail, Summary& summary);
+  void read_tail();
+
+  std::string card_, agent_;
+  UniqueFd adoption_;  // the agent exists as long as this is open
+  UniqueFd tail_;
+  Summary& summary_;
+  std::thread reader_;
+};
+
+}  // namespace stile::run

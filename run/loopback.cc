@@ -1,0 +1,45 @@
+// loopback: the only network inside, and the proxy's socket there.
+#include "run/loopback.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "netns/files.h"
+#include "run/kernel.h"
+
+namespace stile::run {
+namespace {
+
+constexpr std::uint16_t proxy_port = 3128;
+constexpr int backlog = 4096;
+
+}  // namespace
+
+Result<UniqueFd> listen_on_loopback() {
+  UniqueFd listener{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  if (!listener) return netns::system_error("cannot make a socket");
+  ifreq request{};
+  std::strncpy(request.ifr_name, "lo", IFNAMSIZ - 1);
+  request.ifr_flags = IFF_UP;
+  if (::ioctl(listener.get(), SIOCSIFFLAGS, &request) != 0) {
+    return refused_namespace("cannot bring up the loopback", errno);
+  }
+  // No SO_REUSEPORT: the command cannot listen beside it and take over what is ours.
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(proxy_port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener.get(), backlog) != 0) {
+    return netns::system_error("cannot listen inside");
+  }
+  return listener;
+}
+
+}  // namespace stile::run

@@ -1,0 +1,15 @@
+// loopback: the only network inside, and the proxy's socket there.
+#pragma once
+
+#include "acl/result.h"
+#include "proxy/base/unique_fd.h"
+
+namespace stile::run {
+
+inline constexpr const char* proxy_url = "http://127.0.0.1:3128";
+
+// In the calling process's network namespace: brings the loopback up and listens at the proxy's
+// address. Whoever holds the socket serves it, wherever it lives.
+[[nodiscard]] Result<UniqueFd> listen_on_loopback();
+
+}  // namespace stile::run

@@ -1,0 +1,22 @@
+// Options: what `stile run` was asked for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stile::run {
+
+struct Options {
+  std::vector<std::string> allow, deny;  // patterns
+  std::optional<std::string> card;       // an agent card; the patterns above are added to it
+  std::optional<std::string> config;     // a stile.toml for [egress], [dns] and [limits]
+  std::optional<std::string> audit;      // where the audit log goes; none: nowhere
+  std::optional<std::string> connect;    // control socket of a daemon that serves instead of us
+  std::vector<std::string> expose;       // paths that are seen although they are hidden by default
+  bool observe = false;
+  bool bwrap = false;
+  std::vector<std::string> command;
+};
+
+}  // namespace stile::run

@@ -1,0 +1,94 @@
+// Proxy: the proxy of the daemon, in this process, for one listener that is one agent.
+#include "run/proxy.h"
+
+#include "proxy/base/clock.h"
+#include "proxy/server/host_addresses.h"
+#include "proxy/server/version.h"
+
+namespace stile::run {
+namespace {
+
+// Lines that nobody keeps are made all the same: the summary counts them.
+constexpr auto nowhere = "/dev/null";
+
+session::Limits limits_of(const config::LimitSettings& settings) {
+  session::Limits limits;
+  limits.connections = settings.connections;
+  limits.connections_of_unknown = settings.connections_per_agent;
+  limits.requests_of_unknown = settings.requests_per_second;
+  limits.header_bytes = settings.header_bytes;
+  limits.header_timeout = settings.header_timeout;
+  limits.client_hello_timeout = settings.client_hello_timeout;
+  limits.connect_timeout = settings.connect_timeout;
+  limits.idle_timeout = settings.idle_timeout;
+  return limits;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options,
+                                           Summary& summary) {
+  audit::Log::Options log_options;
+  log_options.path = options.audit.value_or(nowhere);
+  auto log = audit::Log::open(std::move(log_options));
+  if (!log) return log.error();
+  (*log)->set_tap([&summary](std::string_view lines) { summary.add(lines); });
+  return std::unique_ptr<Proxy>{new Proxy{std::move(policy), std::move(*log)}};
+}
+
+Proxy::Proxy(Policy policy, std::unique_ptr<audit::Log> log)
+    : policy_{std::move(policy)},
+      log_{std::move(log)},
+      dns_files_{policy_.settings.dns},
+      shared_{policy_.snapshot} {}
+
+Proxy::~Proxy() { stop(); }
+
+Result<void> Proxy::serve(UniqueFd listener) {
+  audit::Record start;
+  start.event = audit::Event::start;
+  start.policy = policy_.snapshot->generation();
+  start.version = server::version;
+  write_line(start);
+  const auto& settings = policy_.settings;
+  server::Worker::Options options;
+  options.dns = {settings.dns.timeout, settings.dns.max_ttl, settings.dns.cache_entries,
+                 settings.dns.in_flight_per_agent};
+  options.dns_environment = dns_files_.read();
+  options.limits = limits_of(settings.limits);
+  options.own_addresses = server::own_addresses({});
+  worker_ = std::make_unique<server::Worker>(shared_, *log_, options);
+  worker_->listen(std::move(listener), policy_.agent);
+  worker_->start();
+  return {};
+}
+
+void Proxy::tick() {
+  log_->retry();
+  worker_->post([own = server::own_addresses({})](session::Context& context) {
+    context.own_addresses = own;
+  });
+  worker_->judge_again(true);  // time alone can turn a verdict
+  if (dns_files_.changed()) {
+    worker_->post(
+        [dns = dns_files_.read()](session::Context& context) { context.resolver.change(dns); });
+  }
+}
+
+void Proxy::stop() {
+  if (!worker_) return;
+  worker_->stop();
+  worker_.reset();
+  audit::Record stopped;
+  stopped.event = audit::Event::stop;
+  write_line(stopped);
+}
+
+void Proxy::write_line(audit::Record record) {
+  audit::Batch batch{log_->format()};
+  record.time_us = unix_micros();
+  batch.add(record);
+  static_cast<void>(log_->write(batch));
+}
+
+}  // namespace stile::run

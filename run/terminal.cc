@@ -1,0 +1,28 @@
+// Terminal: gives the terminal back to whoever had it.
+#include "run/terminal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace stile::run {
+
+Terminal::Terminal() {
+  UniqueFd fd{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)};
+  if (fd && ::tcgetpgrp(fd.get()) == ::getpgrp()) fd_ = std::move(fd);
+}
+
+Terminal::~Terminal() {
+  if (!fd_ || ::tcgetpgrp(fd_.get()) == ::getpgrp()) return;
+  // Whoever asks from the background is stopped, unless the signal is blocked.
+  sigset_t stop;
+  ::sigemptyset(&stop);
+  ::sigaddset(&stop, SIGTTOU);
+  sigset_t before;
+  ::sigprocmask(SIG_BLOCK, &stop, &before);
+  ::tcsetpgrp(fd_.get(), ::getpgrp());
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace stile::run

@@ -1,0 +1,78 @@
+"""stile run --connect: a daemon that runs already serves the command."""
+
+import json
+import os
+
+import pytest
+from fence import USER
+from harness.checks import assert_untouched
+from harness.wait import until
+
+
+@pytest.fixture
+def daemon(fence):
+    """With its control socket where the user of the fence may use it."""
+    fence.control = fence.world.short_path("control.sock")
+    proxy = fence.world.start(server={"control": fence.control})
+    until(lambda: os.path.exists(fence.control), 20, "the control socket")
+    os.chmod(os.path.dirname(fence.control), 0o755)
+    if fence.is_user and os.geteuid() == 0:
+        os.chown(fence.control, USER, USER)
+    return proxy
+
+
+def curl(fence, *flags, name="o.test"):
+    return fence.curl("--connect", fence.control, *flags, config="",
+                      url=f"https://{name}:{fence.world.port}/")
+
+
+def test_the_daemon_serves_and_logs(fence, daemon):
+    origin = fence.world.tls_origin("o.test", address=fence.world.new_address())
+    fence.world.tls_origin("x.test")
+    daemon.settings["egress"]["private_exceptions"] = list(fence.world.exceptions)
+    daemon.reload()
+    daemon.audit.wait(event="policy")
+    done = curl(fence, "--allow", "o.test")
+    assert done.out == "200 200", done.err
+    assert origin.names() == ["o.test"] and "1 request" in done.err
+    done = curl(fence, "--allow", "o.test", name="x.test")
+    assert done.out == "403 000" and "refused x.test" in done.err
+    agents = {line["agent"] for line in daemon.audit.lines() if line["event"] in ("open", "deny")}
+    assert len(agents) == 2 and all(agent.startswith("run-") for agent in agents)
+
+
+def test_a_card_gives_the_name(fence, daemon):
+    card = fence.write("card.json", json.dumps({"agent_id": "alpha", "allowed_hosts": ["c.test"]}))
+    done = curl(fence, "--card", card, name="x.test")
+    assert done.out == "403 000", done
+    assert daemon.audit.wait(event="deny")["agent"] == "alpha"
+
+
+def test_the_agent_goes_with_the_command(fence, daemon):
+    card = fence.write("card.json", json.dumps({"agent_id": "alpha", "allowed_hosts": ["c.test"]}))
+    for _ in range(2):  # its name would be taken
+        assert curl(fence, "--card", card, name="x.test").out == "403 000"
+
+
+def test_without_a_daemon_nothing_runs(fence):
+    done = fence.shell("--connect", str(fence.folder / "none.sock"), config="", script="echo ran")
+    assert done.code == 125 and "ran" not in done.out and "none.sock" in done.err
+
+
+def test_the_command_does_not_see_the_control_socket(fence, daemon):
+    done = fence.python("--connect", fence.control, config="", script=f"""
+import socket
+print(socket.socket(socket.AF_UNIX).connect_ex({fence.control!r}) != 0)
+""")
+    assert done.out == "True\n", done
+
+
+def test_what_the_daemon_denies_stays_denied(fence, daemon):
+    origin = fence.world.tls_origin("o.test")
+    daemon.settings["egress"].update(deny=["o.test"],
+                                     private_exceptions=list(fence.world.exceptions))
+    daemon.reload()
+    daemon.audit.wait(event="policy")
+    done = curl(fence, "--allow", "o.test")
+    assert done.out == "403 000" and "(host-denied)" in done.err
+    assert_untouched(origin)

@@ -1,0 +1,102 @@
+"""stile run: sockets of the host that have a network of their own, each tried from inside."""
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from fence import USER
+from harness.cli import environment
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to play the host")
+
+HOST = str(Path(__file__).resolve().parent / "socket_host.py")
+RUNTIME = f"/run/user/{USER}"
+
+# Where the socket is, what names it in the environment, and what shows it again.
+PLACES = {
+    "docker": ("/run/docker.sock", {}),
+    "docker, named": ("/opt/other/docker.sock", {"DOCKER_HOST": "unix:///opt/other/docker.sock"}),
+    "podman": ("/run/podman/podman.sock", {}),
+    "containerd": ("/run/containerd/containerd.sock", {}),
+    "D-Bus, system": ("/run/dbus/system_bus_socket", {}),
+    "D-Bus, session": (f"{RUNTIME}/bus",
+                       {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={RUNTIME}/bus,guid=1"}),
+    "D-Bus, session elsewhere": ("/opt/bus-1", {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/opt/bus-1"}),
+    "runtime directory elsewhere": ("/opt/runtime/wayland-1", {"XDG_RUNTIME_DIR": "/opt/runtime"}),
+    "Wayland": (f"{RUNTIME}/wayland-0", {"WAYLAND_DISPLAY": "wayland-0", "XDG_RUNTIME_DIR": RUNTIME}),
+    "X11": ("/tmp/.X11-unix/X0", {"DISPLAY": ":0"}),
+    "ssh-agent": ("/tmp/ssh-XXabcd/agent.1", {"SSH_AUTH_SOCK": "/tmp/ssh-XXabcd/agent.1"}),
+    "ssh-agent at home": ("/home/u/.ssh/agent", {"SSH_AUTH_SOCK": "/home/u/.ssh/agent"}),
+    "gpg-agent at home": ("/home/u/.gnupg/S.gpg-agent", {}),
+    "connection that ssh shares": ("/home/u/.ssh/cm-git@host:22", {}),
+    "tmux": (f"/tmp/tmux-{USER}/default", {"TMUX": f"/tmp/tmux-{USER}/default,1,0"}),
+    "nix-daemon": ("/nix/var/nix/daemon-socket/socket", {"NIX_REMOTE": "daemon"}),
+    "resolver": ("/run/systemd/resolve/io.systemd.Resolve", {}),
+    "Stile's own": ("/run/stile/control.sock", {}),
+    "any other service": ("/opt/service.sock", {}),
+}
+
+
+def try_it(fence, path, env, *flags, more=()):
+    """What a command gets from a listener at `path`; the listener's own word counts as well."""
+    with tempfile.TemporaryDirectory(prefix="stile-host-") as base:
+        setup = {"base": base, "binary": fence.binary, "path": path, "flags": list(flags),
+                 "user": USER if fence.is_user else 0, **dict(more)}
+        done = subprocess.run(["/usr/bin/python3", "-B", HOST, json.dumps(setup)], capture_output=True,
+                              text=True, timeout=50, check=False, env={**environment(), **env})
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_socket_outside_is_not_reached(fence, name):
+    path, env = PLACES[name]
+    found = try_it(fence, path, env)
+    assert found["answer"] in ("ENOENT", "ECONNREFUSED") and found["accepted"] == 0, found
+    assert not set(env) & set(found["environment"]) - {"TMUX"}, found
+
+
+@pytest.mark.parametrize("name", ["docker", "X11", "ssh-agent", "ssh-agent at home", "nix-daemon",
+                                  "any other service", "runtime directory elsewhere"])
+def test_expose_shows_it_again(fence, name):
+    """Which also proves that the attempts above would have been noticed."""
+    path, env = PLACES[name]
+    found = try_it(fence, path, env, "--expose", path)
+    assert found["answer"] == "hello" and found["accepted"] == 1, found
+    assert set(env) - {"NIX_REMOTE"} <= set(found["environment"]), found
+
+
+@pytest.mark.parametrize("name", ["docker", "ssh-agent"])
+def test_a_directory_is_exposed_with_what_is_in_it(fence, name):
+    path, env = PLACES[name]
+    found = try_it(fence, path, env, "--expose", str(Path(path).parent))
+    assert found["answer"] == "hello", found
+
+
+def test_a_socket_that_a_container_was_given_is_hidden_wherever_it_is(fence):
+    """Bound in another network namespace, so that no list of sockets here has it."""
+    found = try_it(fence, "/srv/given.sock", {}, more={"is_given": True}.items())
+    assert found["answer"] in ("ENOENT", "ECONNREFUSED") and found["accepted"] == 0, found
+
+
+@pytest.mark.parametrize("path", ["/run/late.sock", "/tmp/late.sock", f"{RUNTIME}/late"])
+def test_a_socket_that_appears_later_is_not_seen(fence, path):
+    found = try_it(fence, path, {}, more={"is_late": True}.items())
+    assert found["answer"] in ("ENOENT", "ECONNREFUSED") and found["accepted"] == 0, found
+
+
+def test_the_commands_own_sockets_work(fence):
+    done = fence.python(script="""
+import socket
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("/tmp/own.sock")
+listener.listen()
+client = socket.socket(socket.AF_UNIX)
+client.connect("/tmp/own.sock")
+print("fine")
+""")
+    assert done.out == "fine\n"
+    assert not os.path.exists("/tmp/own.sock")

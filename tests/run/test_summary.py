@@ -1,0 +1,86 @@
+"""stile run: what it tells at the end."""
+
+import re
+
+
+def summary(done):
+    return [line[len("stile: "):] for line in done.err.splitlines() if line.startswith("stile: ")]
+
+
+def test_a_command_that_asks_for_nothing_gets_no_summary(fence):
+    assert fence.run(command=["true"]).err == ""
+
+
+def test_requests_and_bytes_are_counted(fence):
+    fence.world.tls_origin("o.test")
+    url = f"https://o.test:{fence.world.port}/"
+    done = fence.shell("--allow", "o.test", script=f"""
+        for i in 1 2 3; do curl -q -s -o /dev/null --cacert ca.pem {url}; done""")
+    assert re.fullmatch(r"3 requests, [0-9.]+ (B|KiB) up, [0-9.]+ (B|KiB) down; 0 refused",
+                        summary(done)[0]), done.err
+    assert " 0 B" not in done.err and len(summary(done)) == 1
+
+
+def test_each_refused_host_comes_with_the_flag_that_would_allow_it(fence):
+    config = fence.write("plain.toml", "")
+    done = fence.shell(config=config, script="""
+        for i in 1 2; do curl -q -s https://a.test/; done
+        curl -q -s https://b.test:8443/
+        curl -q -s http://c.test/
+        curl -q -s http://d.test:8080/
+        true""")
+    lines = summary(done)
+    assert lines[0].startswith("5 requests, 0 B up, 0 B down; 5 refused")
+    assert set(lines[1:]) == {
+        "refused a.test:443 (host-not-allowed), 2 times; to allow it: --allow a.test",
+        "refused b.test:8443 (port-not-allowed); to allow it: --allow b.test:8443",
+        "refused c.test:80 (port-not-allowed); to allow it: --allow http://c.test",
+        "refused d.test:8080 (port-not-allowed); to allow it: --allow http://d.test:8080"}, done.err
+
+
+def test_the_flags_do_what_they_say(fence):
+    fence.world.tls_origin("o.test")
+    fence.world.http_origin("h.test")
+    config = fence.config(egress={"ports": [443], "http_ports": []})
+    script = f"""
+        curl -q -s -o /dev/null --cacert ca.pem https://o.test:{fence.world.port}/ || exit 1
+        curl -q -sf -o /dev/null http://h.test:{fence.world.http_port}/ || exit 2"""
+    first = fence.shell(config=config, script=script.replace("|| exit 1", ""))
+    assert first.code == 2
+    flags = re.findall(r"to allow it: (.*)", first.err)
+    assert len(flags) == 2
+    done = fence.shell(*" ".join(flags).split(), config=config, script=script)
+    assert done.code == 0 and "0 refused" in done.err, done.err
+
+
+def test_a_deny_rule_and_an_address_have_no_flag(fence):
+    config = fence.write("plain.toml", "")
+    done = fence.shell("--allow", ".test", "--deny", "a.test", config=config, script="""
+        curl -q -s https://a.test/; curl -q -s https://192.0.2.1/; true""")
+    assert "(host-denied)" in done.err and "(ip-literal)" in done.err
+    assert "--allow" not in done.err
+
+
+def test_what_the_command_sends_cannot_draw_on_the_terminal_or_be_pasted(fence):
+    done = fence.python(script=r"""
+import socket
+for host in (b"a.test\x1b[2J", b"$(id).test", b"a;b.test", b"-rf.test"):
+    sock = socket.create_connection(("127.0.0.1", 3128))
+    sock.sendall(b"CONNECT " + host + b":443 HTTP/1.1\r\n\r\n")
+    sock.recv(4096)
+""")
+    assert "4 refused" in done.err and "\x1b" not in done.err
+    assert "--allow" not in done.err
+
+
+def test_the_summary_stays_short_whatever_the_command_asks_for(fence):
+    done = fence.python(script="""
+import socket
+for number in range(400):
+    sock = socket.create_connection(("127.0.0.1", 3128))
+    sock.sendall(b"CONNECT n%d.test:443 HTTP/1.1\\r\\n\\r\\n" % number)
+    sock.recv(4096)
+""")
+    lines = summary(done)
+    assert lines[0].startswith("400 requests") and len(lines) == 22
+    assert lines[-1] == "and 380 more"

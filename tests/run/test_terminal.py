@@ -1,0 +1,163 @@
+"""stile run on a terminal: interrupt, stop and continue, window size, and whose terminal it is."""
+
+import fcntl
+import os
+import pty
+import signal
+import struct
+import termios
+import time
+
+import pytest
+from harness.cli import environment
+
+SHELL = """
+import os, signal, subprocess, sys, termios
+# A shell in small: gives its job the terminal, waits, and tells how it went.
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+def in_front():
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+job = subprocess.Popen(sys.argv[1:], preexec_fn=in_front)
+while True:
+    _, status = os.waitpid(job.pid, os.WUNTRACED)
+    front = os.tcgetpgrp(0)
+    os.tcsetpgrp(0, os.getpgrp())
+    if not os.WIFSTOPPED(status):
+        print("ended", os.waitstatus_to_exitcode(status), front == job.pid, flush=True)
+        break
+    print("stopped", flush=True)
+    sys.stdin.readline()
+    os.tcsetpgrp(0, job.pid)
+    os.killpg(job.pid, signal.SIGCONT)
+"""
+
+
+class Screen:
+    """A terminal with a small shell on it whose only job is a command line."""
+
+    def __init__(self, line, folder):
+        self.text = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.execve("/usr/bin/python3", ["python3", "-c", SHELL, *line], environment())
+
+    def wait_for(self, text, seconds=40):
+        deadline = time.monotonic() + seconds
+        fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_NONBLOCK)
+        while text not in self.text:
+            assert time.monotonic() < deadline, f"no {text!r} in {self.text!r}"
+            try:
+                self.text += os.read(self.fd, 65536)
+            except BlockingIOError:
+                time.sleep(0.01)
+            except OSError:  # the last process of the terminal is gone
+                assert text in self.text, f"no {text!r} in {self.text!r}"
+        self.text = self.text.partition(text)[2]
+
+    def type(self, data):
+        os.write(self.fd, data)
+
+    def close(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+
+@pytest.fixture
+def screen(fence):
+    opened = []
+
+    def start(*command, flags=()):
+        opened.append(Screen(fence.line(*flags, command=command), fence.folder))
+        return opened[-1]
+    yield start
+    for one in opened:
+        one.close()
+
+
+COUNT_INTERRUPTS = r"""
+import os, signal
+left = 2
+def on_signal(*_):
+    global left
+    left -= 1
+    os.write(1, b"interrupted\n")
+    if left == 0: os._exit(9)
+signal.signal(signal.SIGINT, on_signal)
+os.write(1, b"ready\n")
+while True: signal.pause()
+"""
+
+
+@pytest.mark.parametrize("flags", [(), ("--bwrap",)])
+def test_an_interrupt_reaches_the_command_once_and_it_decides(screen, flags):
+    """If it arrived twice, the first key would end it."""
+    on = screen("/usr/bin/python3", "-c", COUNT_INTERRUPTS, flags=flags)
+    on.wait_for(b"ready")
+    on.type(b"\x03")
+    on.wait_for(b"interrupted")
+    on.type(b"\x03")
+    on.wait_for(b"interrupted")
+    on.wait_for(b"ended 9 True")
+
+
+def test_an_interrupt_ends_what_does_not_handle_it(screen):
+    on = screen("sh", "-c", "echo ready; exec sleep 1000")
+    on.wait_for(b"ready")
+    on.type(b"\x03")
+    on.wait_for(b"ended 130 True")
+
+
+def test_it_can_be_stopped_and_continued(screen):
+    on = screen("/usr/bin/python3", "-c", "print('ready', flush=True); print('read', input())")
+    on.wait_for(b"ready")
+    on.type(b"\x1a")
+    on.wait_for(b"stopped")
+    on.type(b"\n")
+    on.type(b"hello\n")
+    on.wait_for(b"read hello")
+    on.wait_for(b"ended 0 True")
+
+
+def test_a_new_window_size_is_told(screen):
+    on = screen("/usr/bin/python3", "-c", r"""
+import os, signal
+def on_signal(*_):
+    os.write(1, b"size %d %d\n" % os.get_terminal_size())
+    os._exit(0)
+signal.signal(signal.SIGWINCH, on_signal)
+os.write(1, b"ready\n")
+while True: signal.pause()
+""")
+    on.wait_for(b"ready")
+    fcntl.ioctl(on.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
+    on.wait_for(b"size 77 33")
+    on.wait_for(b"ended 0 True")
+
+
+def test_a_shell_inside_has_job_control_and_the_terminal_comes_back(screen):
+    on = screen("bash", "--norc", "-i")
+    on.type(b"sh -c 'echo go; exec sleep 1000'\n")
+    on.wait_for(b"\ngo\r\n")
+    on.type(b"\x1a")
+    on.wait_for(b"Stopped")
+    on.type(b"disown -a; exit 4\n")
+    on.wait_for(b"ended 4 True")
+
+
+def test_nothing_can_be_typed_for_the_shell_outside(screen):
+    on = screen("/usr/bin/python3", "-c", r"""
+import fcntl, termios
+for fd in (0, 1, 2):
+    try:
+        fcntl.ioctl(fd, termios.TIOCSTI, b"x")
+        print("TYPED")
+    except OSError as error:
+        print("refused", error.errno)
+""")
+    for _ in range(3):
+        on.wait_for(b"refused 1")
+    on.wait_for(b"ended 0")

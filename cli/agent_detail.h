@@ -10,6 +10,9 @@ namespace stile::cli {
 
 [[nodiscard]] Colour mode_colour(const std::string& mode);
 
+// "1.0 MiB of 50.0 MiB", what is left of a budget; empty: it has none.
+[[nodiscard]] std::string budget_text(const Json& agent, const char* direction);
+
 // The daemon's answer to `agent`; the exit status.
 [[nodiscard]] int print_agent(const Json& answer, const Terminal& terminal);
 

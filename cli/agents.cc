@@ -25,16 +25,20 @@ int print_all(const Json& answer, const Terminal& terminal) {
                {"RULES", Align::right, Cut::never, 3},
                {"GRANTS", Align::right, Cut::never, 1},
                {"OPEN", Align::right, Cut::never, 1},
-               {"DENIED", Align::right, Cut::never, 1}}};
+               {"ALLOWED", Align::right, Cut::never, 2},
+               {"DENIED", Align::right, Cut::never, 1},
+               {"BYTES UP LEFT", Align::right, Cut::never, 2}}};
   for (const Json& agent : list_of(answer, "agents")) {
     const auto mode = text_of(agent, "mode");
-    table.add({text_of(agent, "agent"),
+    table.add({text_of(agent, "id"),
                {mode, mode_colour(mode)},
                joined(list_of(agent, "source")),
                text_of(agent, "rules"),
-               text_of(agent, "grants"),
+               std::to_string(list_of(agent, "grants").size()),
                text_of(agent, "connections"),
-               text_of(agent, "denied")});
+               text_of(agent, "requests_allowed"),
+               text_of(agent, "requests_denied"),
+               budget_text(agent, "bytes_up")});
   }
   if (table.is_empty()) {
     std::cout << "there is no agent: every request is refused as unknown-agent\n"
@@ -64,7 +68,7 @@ void add_agents(CLI::App& app, Action& action) {
       "Examples:\n"
       "  stile agents\n"
       "  stile agents alpha\n"
-      "  stile agents --json | jq -r '.agents[].agent'");
+      "  stile agents --json | jq -r '.agents[].id'");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

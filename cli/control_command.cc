@@ -38,7 +38,7 @@ std::string nearest_agent(ControlClient& client, const std::string& wanted) {
   if (!answer) return {};
   std::vector<std::string> ids;
   for (const Json& agent : list_of(answer->json, "agents")) {
-    ids.push_back(text_of(agent, has(agent, "agent") ? "agent" : "id"));
+    ids.push_back(text_of(agent, "id"));
   }
   return std::string{config::nearest(wanted, {ids.begin(), ids.end()})};
 }

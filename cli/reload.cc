@@ -10,18 +10,12 @@
 namespace stile::cli {
 namespace {
 
-// A list of names or their number, whichever the daemon gives.
-std::string amount(const Json& change, const char* key) {
-  const Json& list = list_of(change, key);
-  return list.empty() ? text_of(change, key) : joined(list);
-}
-
 int print_reload(const Json& answer, const Terminal& terminal) {
   std::cout << "policy " << number_of(answer, "generation") << " is in force\n";
-  using Cut = Column::Cut;
-  Table table{{{"AGENT", {}, {}, 0}, {"ADDED", {}, Cut::tail, 0}, {"REMOVED", {}, Cut::tail, 0}}};
+  constexpr auto right = Column::Align::right;
+  Table table{{{"AGENT", {}, {}, 0}, {"RULES ADDED", right, {}, 0}, {"REMOVED", right, {}, 0}}};
   for (const Json& change : list_of(answer, "changed")) {
-    table.add({text_of(change, "agent"), amount(change, "added"), amount(change, "removed")});
+    table.add({text_of(change, "agent"), text_of(change, "added"), text_of(change, "removed")});
   }
   if (table.is_empty()) {
     std::cout << "no agent's rules have changed\n";

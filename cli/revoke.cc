@@ -6,6 +6,7 @@
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
+#include "cli/table.h"
 
 namespace stile::cli {
 namespace {
@@ -23,17 +24,19 @@ int run(const Options& options) {
   } else {
     request["grant"] = options.grant;
   }
-  return ask(options.control, Access::change, request, [&](const Json&, const Terminal&) {
-    if (options.grant.empty()) {
-      std::cout << options.agent << " may no longer reach";
-      for (const auto& host : options.hosts) {
-        std::cout << (&host == &options.hosts.front() ? " " : ", ") << host;
-      }
-      std::cout << "; what it had open there is closed\n  undo: stile allow " << options.agent;
-      for (const auto& host : options.hosts) std::cout << ' ' << host;
-      std::cout << '\n';
+  return ask(options.control, Access::change, request, [&](const Json& answer, const Terminal&) {
+    const Json& ended = list_of(answer, "ended");
+    const Json& denied = list_of(answer, "denied");
+    if (!ended.empty()) std::cout << "ended: grant " << Cell{joined(ended)}.text << '\n';
+    if (!denied.empty()) {
+      std::cout << "denied from now on, although the policy allows it: "
+                << Cell{joined(denied)}.text << "\n  undo: stile allow " << options.agent << ' '
+                << Cell{joined(denied, " ")}.text << '\n';
+    }
+    if (ended.empty() && denied.empty()) {
+      std::cout << options.agent << " could not reach that anyway: nothing has changed\n";
     } else {
-      std::cout << "grant " << options.grant << " of " << options.agent << " has ended\n";
+      std::cout << "what " << options.agent << " had open there is closed\n";
     }
     return fine;
   });

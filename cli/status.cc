@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "cli/agent_detail.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
 #include "cli/human.h"
@@ -11,20 +12,22 @@
 namespace stile::cli {
 namespace {
 
-Colour colour_of_mode(const std::string& mode) {
-  if (mode == "enforce") return Colour::green;
-  return mode == "offline" ? Colour::red : Colour::yellow;
-}
-
-void print_totals(const Json& answer) {
-  for (const auto& [key, value] : answer.items()) {
-    if (!value.is_number()) continue;
-    if (key == "uptime_seconds" || key == "generation" || key == "workers") continue;
-    const bool is_bytes = key.find("bytes") != std::string::npos;
-    std::string words = Cell{key}.text;
-    for (char& c : words) c = c == '_' ? ' ' : c;
-    std::cout << "  " << words << ": "
-              << (is_bytes ? bytes_text(number_of(answer, key.c_str())) : dump(value)) << '\n';
+void print_totals(const Json& answer, const Terminal& terminal) {
+  const auto count = [&](const char* key) { return std::to_string(number_of(answer, key)); };
+  std::cout << "  agents    " << count("agents") << ", with " << count("grants") << " grants\n"
+            << "  open      " << count("tunnels_open") << " tunnels, " << count("connections_open")
+            << " connections\n"
+            << "  requests  " << count("requests_allowed") << " allowed, "
+            << count("requests_denied") << " denied, " << count("requests_would_deny")
+            << " would be denied\n"
+            << "  bytes     " << bytes_text(number_of(answer, "bytes_up")) << " up, "
+            << bytes_text(number_of(answer, "bytes_down")) << " down\n"
+            << "  audit     " << count("audit_events") << " lines, " << count("audit_gaps")
+            << " gaps\n";
+  if (has(answer, "audit_problem")) {
+    std::cout << terminal.coloured("  the audit log cannot be written: ", Colour::red)
+              << Cell{text_of(answer, "audit_problem")}.text
+              << "\n  next: df -h; ls -l its folder\n";
   }
 }
 
@@ -32,15 +35,18 @@ int print(const Json& answer, const Terminal& terminal) {
   const Cell mode{text_of(answer, "mode")};
   std::cout << "stiled " << Cell{text_of(answer, "version")}.text << ", up "
             << seconds_text(number_of(answer, "uptime_seconds")) << ", mode "
-            << terminal.coloured(mode.text, colour_of_mode(mode.text)) << ", policy "
-            << number_of(answer, "generation") << '\n';
-  print_totals(answer);
-  print_totals(object_of(answer, "totals"));
+            << terminal.coloured(mode.text, mode_colour(mode.text)) << ", policy "
+            << number_of(answer, "generation") << ", workers " << number_of(answer, "workers")
+            << '\n';
+  print_totals(answer, terminal);
   const Json& rejected = list_of(answer, "rejected_cards");
   for (const Json& card : rejected) {
-    const auto words = card.is_object() ? joined(card, ": ") : dump(card);
-    std::cout << terminal.coloured("  card refused: ", Colour::red) << Cell{words}.text << '\n';
+    auto problem = text_of(card, "problem");
+    if (problem.ends_with('\n')) problem.pop_back();
+    std::cout << terminal.coloured("  card refused: ", Colour::red)
+              << Cell{text_of(card, "file")}.text << ": " << Cell{problem}.text << '\n';
   }
+  if (!rejected.empty()) std::cout << "  next: mend the cards, then: stile check && stile reload\n";
   return fine;
 }
 

@@ -102,16 +102,17 @@ EVIL = "a\x1b]0;owned\x07\x1b[2J\r\n\u009b31m\u202e.test"
 
 
 def answers_with_evil():
-    row = {"agent": EVIL, "host": EVIL, "port": 443, "origin": EVIL, "mode": EVIL, "source": [EVIL],
-           "reason": EVIL, "rule": EVIL, "grants": [{"grant": EVIL, "hosts": [EVIL], "reason": EVIL}],
+    row = {"id": EVIL, "agent": EVIL, "host": EVIL, "port": 443, "origin": EVIL, "mode": EVIL, "source": [EVIL],
+           "reason": EVIL, "rule": EVIL, "grants": [{"id": EVIL, "hosts": [EVIL], "reason": EVIL}],
            "allow": [EVIL]}
     return [
-        (["status"], {"version": EVIL, "mode": EVIL, "rejected_cards": [{"file": EVIL}]}),
+        (["status"], {"version": EVIL, "mode": EVIL, "rejected_cards": [{"file": EVIL, "problem": EVIL}]}),
         (["agents"], {"agents": [row]}),
         (["agents", "alpha"], {"agent": row}),
         (["connections"], {"connections": [row]}),
         (["allow", "alpha", "a.test"], {"grant": EVIL}),
-        (["reload"], {"changed": [{"agent": EVIL, "added": [EVIL], "removed": 1}]}),
+        (["revoke", "alpha", "a.test"], {"ended": [EVIL], "denied": [EVIL]}),
+        (["reload"], {"changed": [{"agent": EVIL, "added": EVIL, "removed": 1}]}),
         (["explain", "alpha", "https://a.test/"],
          {"verdict": EVIL, "reason": EVIL, "message": EVIL,
           "steps": [{"number": 1, "step": EVIL, "result": EVIL, "detail": EVIL}]}),
@@ -166,7 +167,7 @@ def on_a_terminal(arguments, columns, env):
 
 
 def test_colour_only_without_no_color(world, socket_path):
-    rows = {"ok": True, "agents": [{"agent": "alpha", "mode": "offline", "source": ["10.0.0.1"]}]}
+    rows = {"ok": True, "agents": [{"id": "alpha", "mode": "offline", "source": ["10.0.0.1"]}]}
     for number, (env, coloured) in enumerate([({"TERM": "xterm"}, True),
                                               ({"TERM": "xterm", "NO_COLOR": "1"}, False),
                                               ({"TERM": "dumb"}, False)]):

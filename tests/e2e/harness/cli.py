@@ -28,3 +28,24 @@ def stile(*arguments, seconds=30, data="", env=None, cwd=None):
     run = StileRun(done.returncode, done.stdout.decode("latin-1"), done.stderr.decode("latin-1"))
     assert not [word for word in SANITIZER_WORDS if word in run.err], run.err
     return run
+
+
+class Operator:
+    """Somebody who types `stile` commands at the daemon under test."""
+
+    def __init__(self, proxy):
+        self.socket = proxy.settings["server"]["control"]
+        self.env = environment(STILE_SOCKET=self.socket)
+
+    def __call__(self, *arguments, **options):
+        return stile(*arguments, env=self.env, **options)
+
+    def does(self, *arguments):
+        """What a command that has to succeed prints."""
+        done = self(*arguments)
+        assert done.code == 0, (arguments, done)
+        return done.out
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([binary("stile"), *map(str, arguments)], env=self.env, text=True,
+                                stdin=subprocess.DEVNULL, **options)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the newest results of each scenario into docs/performance.md, between its two markers."""
+"""Writes the newest results of each scenario into docs/performance.md, between its markers."""
 
 import argparse
 import pathlib
@@ -11,7 +11,7 @@ from plot import median, newest  # noqa: E402
 from runner.results import format_table, number  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- results: written by bench/report.py -->", "<!-- end of results -->"
+END = "<!-- end -->"
 
 # What is told, the scenario it is from, and its key there (none: the one that is compared).
 LOAD = [
@@ -69,7 +69,14 @@ def calls_table(result):
     return format_table(["system calls per", "CONNECT", "refusal", "GET"], rows)
 
 
-def text(results):
+def decisions_table(result):
+    columns = {result["unit"]: result["key"], **result["columns"]}
+    rows = [[name, *(cell(result, name, key) for key in columns.values())]
+            for name in result["rounds"]]
+    return format_table(["", *columns], rows)
+
+
+def load_text(results):
     any_result = next(iter(results.values()))
     machine = any_result["machine"]
     versions = {name: version for result in results.values()
@@ -88,20 +95,29 @@ def text(results):
     return "\n\n".join(parts)
 
 
+def put(document, name, text):
+    """The document with `text` between the marker of that name and the next end."""
+    marker = f"<!-- {name}: written by bench/report.py -->"
+    before, found, rest = document.partition(marker)
+    _, ended, after = rest.partition(END)
+    if not found or not ended:
+        sys.exit(f"the document has no place for {name}")
+    return f"{before}{marker}\n\n{text}\n\n{END}{after}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench/results")
     parser.add_argument("--document", type=pathlib.Path, default=ROOT / "docs/performance.md")
     arguments = parser.parse_args()
     results = newest(arguments.results)
-    if not results:
-        sys.exit(f"no results in {arguments.results}")
+    decided = results.pop("decisions", None)
     document = arguments.document.read_text()
-    before, _, rest = document.partition(BEGIN)
-    _, found, after = rest.partition(END)
-    if not found:
-        sys.exit(f"{arguments.document} does not have both markers")
-    arguments.document.write_text(f"{before}{BEGIN}\n\n{text(results)}\n\n{END}{after}")
+    if results:
+        document = put(document, "load", load_text(results))
+    if decided:
+        document = put(document, "decisions", decisions_table(decided))
+    arguments.document.write_text(document)
     print(arguments.document)
 
 

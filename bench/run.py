@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from runner import contenders, load, rules, scenarios, syscalls, tunnels  # noqa: E402
+from runner import contenders, decisions, load, rules, scenarios, syscalls, tunnels  # noqa: E402
 
 SCENARIOS = {
     "connect": scenarios.connect,
@@ -28,6 +28,7 @@ SCENARIOS = {
     "rules": rules.connect,
     "reload": rules.reload,
     "syscalls": syscalls.syscalls,
+    "decisions": decisions.decisions,
 }
 
 

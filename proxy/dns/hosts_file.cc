@@ -28,7 +28,7 @@ Hosts parse_hosts(std::string_view text) {
     for (auto word = next_word(line); !word.empty(); word = next_word(line)) {
       const auto parsed = acl::parse_host(word);
       if (parsed.kind != acl::HostParse::Kind::name) continue;
-      hosts[std::string{parsed.host.text()}].push_back(*address);
+      hosts[std::string{parsed.host.text()}].addresses.push_back(*address);
     }
   }
   return hosts;

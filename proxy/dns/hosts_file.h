@@ -4,13 +4,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
-#include "acl/address.h"
+#include "proxy/dns/cache.h"
 
 namespace stile::dns {
 
-using Hosts = std::unordered_map<std::string, std::vector<acl::Address>>;
+using Hosts = std::unordered_map<std::string, Resolved>;
 
 // Lines that cannot be read are passed over, as every resolver does. Names are canonical.
 [[nodiscard]] Hosts parse_hosts(std::string_view text);

@@ -83,6 +83,7 @@ void Dialer::on_ready(Socket& socket) {
 }
 
 std::vector<acl::Address> interleave_families(std::vector<acl::Address> addresses) {
+  if (addresses.size() < 2) return addresses;
   const auto middle = std::stable_partition(addresses.begin(), addresses.end(),
                                             [](const acl::Address& a) { return !a.is_v4(); });
   std::vector<acl::Address> turns;

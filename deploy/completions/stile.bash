@@ -16,7 +16,7 @@ _stile() {
   elif [[ $help == *Subcommands:* ]]; then
     words=$(sed -nE '/^Subcommands:/,/^$/s/^  ([a-z-]+) .*/\1/p' <<<"$help")
   elif [[ $program == *stile && $help == *AGENT* ]]; then
-    words=$("$program" agents --json 2>/dev/null | grep -oE '"agent": ?"[^"]+"' | cut -d'"' -f4)
+    words=$("$program" agents 2>/dev/null | awk 'NR > 1 { print $1 }')
   else
     _stile_default
     return

@@ -14,7 +14,7 @@ function __stile_complete
     else if string match -q 'Subcommands:' $help
         printf '%s\n' $help | sed -nE '/^Subcommands:/,/^$/s/^  ([a-z-]+) +(.*)/\1\t\2/p'
     else if string match -q '*AGENT*' $help; and string match -q '*stile' $program
-        $program agents --json 2>/dev/null | string match -ar '"agent": ?"([^"]+)"' -g
+        $program agents 2>/dev/null | awk 'NR > 1 { print $1 }'
     else
         __fish_complete_path (commandline -ct)
     end

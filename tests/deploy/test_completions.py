@@ -10,9 +10,9 @@ from harness.stiled import binary
 COMPLETIONS = Path(__file__).resolve().parents[2] / "deploy" / "completions"
 
 
-def complete(*words):
+def complete(*words, program=None):
     """What bash offers for the last word."""
-    program = binary(words[0])
+    program = program or binary(words[0])
     quoted = " ".join(f"'{word}'" for word in (program, *words[1:]))
     script = (f"source {COMPLETIONS}/stile.bash; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
               f"_stile {program}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
@@ -36,6 +36,20 @@ CASES = [
 def test_bash_offers_what_help_names(words, offered, not_offered):
     found = set(complete(*words))
     assert offered <= found and not not_offered & found, found
+
+
+def test_bash_offers_the_agents_that_the_daemon_knows(tmp_path):
+    program = tmp_path / "stile"
+    program.write_text("""#!/bin/sh
+case $* in
+  --help) printf 'Subcommands:\\n  allow   let an agent reach hosts\\n' ;;
+  'allow --help') printf 'Usage: stile allow [OPTIONS] AGENT HOST...\\n' ;;
+  agents) printf 'AGENT  MODE\\nalpha  enforce\\nbeta   enforce\\n' ;;
+esac
+""")
+    program.chmod(0o755)
+    assert complete("stile", "allow", "", program=program) == ["alpha", "beta"]
+    assert complete("stile", "allow", "b", program=program) == ["beta"]
 
 
 @pytest.mark.parametrize("shell, file", [("bash", "stile.bash"), ("zsh", "_stile"), ("fish", "stile.fish")])

@@ -10,6 +10,8 @@ void Batch::add(const Record& record) {
   std::size_t number_at = text_.size();
   if (format_ == Format::json) {
     number_at = append_json(text_, record, time_);
+  } else if (lines_ != nullptr) {
+    lines_->append(text_, record);
   } else {
     append_squid(text_, record);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "audit/format.h"
+#include "audit/log_format.h"
 #include "audit/record.h"
 #include "audit/text.h"
 
@@ -16,7 +17,9 @@ namespace stile::audit {
 // once they have grown.
 class Batch {
  public:
-  explicit Batch(Format format) : format_{format} {}
+  // `lines`: another of squid's formats than its native one; must outlive the batch.
+  explicit Batch(Format format, const LogFormat* lines = nullptr)
+      : format_{format}, lines_{lines} {}
 
   // Formats at once: the record's views need to live for this call only.
   void add(const Record& record);
@@ -40,6 +43,7 @@ class Batch {
     std::size_t number_at, end;
   };
   Format format_;
+  const LogFormat* lines_;
   TimeText time_;
   std::string text_;
   std::vector<Entry> entries_;

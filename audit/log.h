@@ -33,6 +33,7 @@ class Log {
   struct Options {
     std::string path = "-";  // "-": standard output
     Format format = Format::json;
+    std::shared_ptr<const LogFormat> lines{};  // of Format::squid; null: its native one
     bool chain = true;
     bool deny_on_failure = true;
     std::uint64_t max_bytes = 0;  // > 0: path becomes path.1 when it would grow beyond
@@ -63,7 +64,8 @@ class Log {
   // on in the file that it had. Returns the last line of the file that was left.
   Result<Head> reopen();
 
-  [[nodiscard]] Format format() const noexcept { return options_.format; }
+  // For records that are to be written here; must not outlive the log.
+  [[nodiscard]] Batch new_batch() const { return Batch{options_.format, options_.lines.get()}; }
   [[nodiscard]] Head head() const;
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }  // lines written
   // Records that were lost, and torn lines.

@@ -111,6 +111,7 @@ enum class AuditFormat : std::uint8_t { json, squid };
 struct AuditSettings {
   std::string path = "-";
   AuditFormat format = AuditFormat::json;
+  std::string lines;  // a logformat of squid.conf, for AuditFormat::squid; empty: its native one
   bool deny_on_failure = true;
   bool chain = true;
   std::uint64_t max_bytes = 0;

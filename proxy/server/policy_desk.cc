@@ -73,7 +73,7 @@ bool PolicyDesk::write_line(const ChangeLine& line, bool is_refused) {
   record.actor = line.actor;
   record.detail = line.detail;
   if (is_refused) record.verdict = acl::Verdict::deny;
-  audit::Batch batch{log_->format()};
+  audit::Batch batch = log_->new_batch();
   batch.add(record);
   if (log_->write(batch) == 1) return true;
   // A `grant` line that cannot be written is lost, a `policy` line waits. What takes something away

@@ -128,6 +128,11 @@ Result<void> Server::open_log(const control::SavedState& saved) {
   options.path = audit.path;
   options.format =
       audit.format == config::AuditFormat::json ? audit::Format::json : audit::Format::squid;
+  if (!audit.lines.empty()) {
+    auto lines = audit::LogFormat::compile(audit.lines);
+    if (!lines) return lines.error();
+    options.lines = std::make_shared<audit::LogFormat>(std::move(*lines));
+  }
   options.chain = audit.chain;
   options.deny_on_failure = audit.deny_on_failure;
   options.max_bytes = audit.max_bytes;
@@ -233,7 +238,7 @@ void Server::run() {
 }
 
 void Server::write_line(audit::Record record) {
-  audit::Batch batch{log_->format()};
+  audit::Batch batch = log_->new_batch();
   record.time_us = unix_micros();
   batch.add(record);
   static_cast<void>(log_->write(batch));

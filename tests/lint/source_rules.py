@@ -15,6 +15,7 @@ MAY_INCLUDE = {
     "acl": set(),
     "config": {"acl"},
     "audit": {"acl"},
+    "squid": {"audit", "config", "acl"},
     "proxy/base": {"acl"},
     **{part: {"proxy/base", "acl"} for part in PARTS},
     "proxy/session": BELOW_SESSION,
@@ -23,10 +24,11 @@ MAY_INCLUDE = {
     # Of the fence only what confines a command without root: stile::confine.
     "run": {"audit", "config", "acl", "proxy/server", "proxy/base", "netns/environment.h", "netns/files.h",
             "netns/paths.h", "netns/seccomp.h", "netns/supervise.h"},
-    "cli": {"control/protocol.h", "run/options.h", "run/run.h", "audit", "config", "acl"},
+    "cli": {"control/protocol.h", "run/options.h", "run/run.h", "audit", "config", "squid", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
     "netns": {"control/protocol.h", "config", "acl"},
     "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},
+    "cmd/stile_squid.cc": {"proxy/server", "proxy/base", "squid", "config", "acl"},
     "cmd/stile_netns.cc": {"netns", "control/protocol.h", "config", "acl"},
 }
 

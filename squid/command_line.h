@@ -1,0 +1,33 @@
+// The command line of squid, as far as an egress filter has a use for it.
+#pragma once
+
+#include <string>
+
+#include "acl/result.h"
+
+namespace stile::squid {
+
+struct CommandLine {
+  enum class Action : std::uint8_t {
+    serve,
+    help,
+    version,
+    make_cache,  // -z: there is none to make
+    parse,
+    check,
+    reconfigure,
+    rotate,
+    shutdown,
+    interrupt,
+    kill,
+  };
+  Action action = Action::serve;
+  std::string file = "/etc/squid/squid.conf";
+  bool is_foreground = false;
+};
+
+[[nodiscard]] Result<CommandLine> parse_command_line(int argc, char* const* argv);
+
+extern const char* const usage;
+
+}  // namespace stile::squid

@@ -1,0 +1,36 @@
+// The values of `acl … dstdomain`.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "acl/result.h"
+#include "acl/rule_set.h"
+#include "squid/remark.h"
+
+namespace stile::squid {
+
+class DomainValues {
+ public:
+  explicit DomainValues(std::string source) : rules_{std::move(source)} {}
+
+  // Adds one value: a name, or a name with a dot before it that stands for all below it too.
+  // Returns a remark about it, mostly none. What squid refuses is an error here too: a value that
+  // covers an earlier one.
+  [[nodiscard]] Result<Remark> add(std::string_view text, std::uint32_t line);
+  [[nodiscard]] std::shared_ptr<const acl::RuleSet> build() && { return std::move(rules_).build(); }
+  [[nodiscard]] const std::vector<acl::Address>& literals() const { return literals_; }
+  [[nodiscard]] bool empty() const { return trees_.empty() && names_.empty() && literals_.empty(); }
+
+ private:
+  acl::RuleSet::Builder rules_;
+  std::vector<acl::Address> literals_;
+  std::unordered_set<std::string> trees_;    // of ".example.com": "example.com"
+  std::unordered_set<std::string> names_;    // of "example.com"
+  std::unordered_set<std::string> parents_;  // every name above a value
+};
+
+}  // namespace stile::squid

@@ -1,0 +1,1 @@
+stile_fuzzer(squid_conf LINK stile::squid)

@@ -1,0 +1,124 @@
+// The values of acls: addresses, names, expressions, with squid's rules about overlaps.
+#include <gtest/gtest.h>
+
+#include "acl/regex_set.h"
+#include "squid/address_values.h"
+#include "squid/domain_values.h"
+#include "squid/posix_regex.h"
+
+namespace stile::squid {
+namespace {
+
+std::string covered(std::initializer_list<const char*> values) {
+  AddressValues set;
+  for (const char* value : values) {
+    const auto added = set.add(value);
+    if (!added) return "error";
+  }
+  std::string text;
+  for (const auto& [first, last] : set.stretches()) {
+    text += (text.empty() ? "" : " ") + first.text() + "-" + last.text();
+  }
+  return text;
+}
+
+TEST(SquidAddresses, ReadsEveryForm) {
+  EXPECT_EQ(covered({"10.0.0.1"}), "10.0.0.1-10.0.0.1");
+  EXPECT_EQ(covered({"10.0.0.0/8"}), "10.0.0.0-10.255.255.255");
+  EXPECT_EQ(covered({"10.1.2.3/255.255.0.0"}), "10.1.0.0-10.1.255.255");
+  EXPECT_EQ(covered({"10.0.0.5/24"}), "10.0.0.0-10.0.0.255");
+  EXPECT_EQ(covered({"0.0.0.1-0.255.255.255"}), "0.0.0.1-0.255.255.255");
+  EXPECT_EQ(covered({"fe80::/10"}), "fe80::-febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
+  EXPECT_EQ(covered({"ipv4"}), "0.0.0.0-255.255.255.255");
+  EXPECT_EQ(covered({"all"}), "0.0.0.0-255.255.255.255 ::-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
+}
+
+TEST(SquidAddresses, RefusesWhatItDoesNotUnderstand) {
+  for (const char* value :
+       {"", "10", "1.2.3", "host.example", "10.0.0.0/33", "10.0.0.0/255.0.255.0", "10.0.0.0/", "/8",
+        "10.0.0.9-10.0.0.1", "10.0.0.1-::1", "10.0.0.1-10.0.0.9/24", "::/1", "ipv6", "ALL"}) {
+    EXPECT_EQ(covered({value}), "error") << value;
+  }
+}
+
+TEST(SquidAddresses, KeepsTheFirstOfTwoThatOverlap) {
+  EXPECT_EQ(covered({"10.0.0.0/8", "10.1.0.0/16"}), "10.0.0.0-10.255.255.255");
+  EXPECT_EQ(covered({"10.1.0.0/16", "10.0.0.0/8"}), "10.1.0.0-10.1.255.255");
+  EXPECT_EQ(covered({"10.0.0.1", "all"}), "10.0.0.1-10.0.0.1");
+  EXPECT_EQ(covered({"fe80::1", "all"}), "fe80::1-fe80::1");
+  EXPECT_EQ(covered({"10.0.0.1-10.0.0.5", "10.0.0.5-10.0.0.9"}), "10.0.0.1-10.0.0.5");
+}
+
+TEST(SquidDomains, RefusesWhatSquidRefuses) {
+  struct Row {
+    std::vector<std::string> values;
+    std::string last;  // what the last one comes to
+  };
+  const Row rows[] = {
+      {{".example.com"}, "taken"},
+      {{".example.com", "www.example.com"}, "remark"},
+      {{".example.com", ".www.example.com"}, "remark"},
+      {{".example.com", ".example.com"}, "remark"},
+      {{"example.com", "example.com"}, "taken"},
+      {{"www.example.com", ".example.com"}, "error"},
+      {{".www.example.com", ".example.com"}, "error"},
+      {{"example.com", ".example.com"}, "error"},
+      {{".example.com", "example.com"}, "error"},
+      {{"notexample.com", ".example.com"}, "taken"},
+      {{"example.com."}, "error"},  // squid never matches it: ours must not either
+      {{"*.example.com"}, "error"},
+      {{"http://example.com"}, "error"},
+      {{"example.com:443"}, "error"},
+      {{"~x"}, "error"},
+      {{"."}, "error"},
+      {{"..example.com"}, "error"},
+      {{"my_host.example.com"}, "taken"},
+      {{"192.0.2.1"}, "taken"},
+      {{"[::1]"}, "taken"},
+      {{"192.0.2"}, "error"},
+  };
+  for (const auto& [values, last] : rows) {
+    DomainValues set{"squid.conf"};
+    std::string came_to;
+    for (const auto& value : values) {
+      const auto added = set.add(value, 1);
+      came_to = !added ? "error" : added->text.empty() ? "taken" : "remark";
+    }
+    EXPECT_EQ(came_to, last) << values.front() << " … " << values.back();
+  }
+}
+
+bool matches(std::string_view expression, bool ignore_case, std::string_view name) {
+  const auto pattern = translate_regex(expression, ignore_case);
+  if (!pattern) return false;
+  acl::RuleSet::Builder set{"squid.conf"};
+  set.add(*pattern, 1);
+  return !(*acl::RegexSet::compile({std::move(set).build()}))->match(name).rules.empty();
+}
+
+TEST(SquidRegex, FindsTheExpressionAnywhereInTheName) {
+  EXPECT_TRUE(matches("api", false, "my-api.test"));
+  EXPECT_TRUE(matches("^my", false, "my-api.test"));
+  EXPECT_FALSE(matches("^api", false, "my-api.test"));
+  EXPECT_TRUE(matches("\\.test$", false, "my-api.test"));
+  EXPECT_FALSE(matches("API", false, "my-api.test"));
+  EXPECT_TRUE(matches("API", true, "my-api.test"));
+  EXPECT_TRUE(matches("a|b", false, "xbx"));
+  EXPECT_TRUE(matches("^(a|b)[[:digit:]]{2,3}\\.[^.]+$", false, "b123.test"));
+  EXPECT_TRUE(matches("[\\.]x", false, "a.x"));
+  EXPECT_TRUE(matches("[]a]b", false, "ab"));
+}
+
+TEST(SquidRegex, RefusesWhatTheTwoLanguagesReadDifferently) {
+  for (const char* expression :
+       {"\\d",   "\\w+",  "\\<api", "\\bapi", "(a)\\1",     "[\\d]",     "[a\\-z]",
+        "[\\]]", "(?i)a", "a+?",    "a**",    "*a",         "a|*b",      "^*",
+        "(*a)",  "a{,3}", "a{x}",   "a{",     "a{1",        "[[.a.]]",   "[[=a=]]",
+        "[a",    "a)|(b", "a\\",    "(",      "a{1000000}", "[[:nope:]]"}) {
+    EXPECT_FALSE(translate_regex(expression, false)) << expression;
+  }
+  EXPECT_FALSE(translate_regex(std::string(5000, 'a'), false));
+}
+
+}  // namespace
+}  // namespace stile::squid

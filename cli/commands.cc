@@ -5,9 +5,10 @@ namespace stile::cli {
 namespace {
 
 constexpr AddCommand* table[] = {
-    add_status, add_agents, add_connections, add_tail,         add_explain, add_allow,  add_revoke,
-    add_mode,   add_budget, add_put_agent,   add_remove_agent, add_reload,  add_rotate, add_drain,
-    add_check,  add_diff,   add_suggest,     add_audit,        add_run,
+    add_status,       add_agents,  add_connections, add_tail,         add_explain,
+    add_allow,        add_revoke,  add_mode,        add_budget,       add_put_agent,
+    add_remove_agent, add_reload,  add_rotate,      add_drain,        add_check,
+    add_diff,         add_suggest, add_audit,       add_import_squid, add_run,
 };
 
 }  // namespace

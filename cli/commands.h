@@ -13,7 +13,7 @@ AddCommand add_allow, add_revoke, add_mode, add_put_agent, add_remove_agent, add
 // The daemon itself.
 AddCommand add_reload, add_rotate, add_drain;
 // Without a daemon.
-AddCommand add_check, add_diff, add_suggest, add_audit, add_run;
+AddCommand add_check, add_diff, add_suggest, add_audit, add_import_squid, add_run;
 
 // In the order of the help.
 void add_commands(CLI::App& app, Action& action);

@@ -134,6 +134,8 @@ void Parser::add_file(Acl& acl, const Line& line, std::string_view quoted, bool 
   }
   const auto text = files_.read(name);
   if (!text) return error(line, text.error().message);
+  if (acl.type == "dstdomain") acl.domain_files.push_back(name);
+  is_in_list_ = true;
   config::Place place{name, 0, 0};
   constexpr std::size_t enough = 20;
   const std::size_t before = problems_.error_count();
@@ -149,6 +151,7 @@ void Parser::add_file(Acl& acl, const Line& line, std::string_view quoted, bool 
       add_value(acl, std::string{value}, place, ignore_case);
     }
   }
+  is_in_list_ = false;
 }
 
 void Parser::add_value(Acl& acl, const std::string& value, const config::Place& place,
@@ -168,9 +171,8 @@ void Parser::add_value(Acl& acl, const std::string& value, const config::Place& 
     const auto added = acl.domains.add(lower, place.line);
     remark(added);
     if (!added || !added->text.empty()) return;
-    if (const auto pattern = acl::Pattern::parse(lower)) {
-      acl.domain_patterns.push_back({*pattern, place.line});
-    }
+    const auto pattern = acl::Pattern::parse(lower);
+    if (pattern && !is_in_list_) acl.domain_patterns.push_back({*pattern, place.line});
   } else if (acl.type == "dstdom_regex") {
     auto pattern = translate_regex(value, ignore_case);
     if (!pattern) return refuse(pattern.error().message);

@@ -32,7 +32,9 @@ struct Acl {
   bool is_foreign = false;  // a type that only squid knows
   AddressValues addresses;
   DomainValues domains;
-  std::vector<config::PlacedPattern> domain_patterns;  // the same, for printing
+  // The same for printing: what stands in squid.conf itself, and the files.
+  std::vector<config::PlacedPattern> domain_patterns;
+  std::vector<std::string> domain_files;
   std::vector<config::PlacedPattern> regexes;
   std::vector<std::pair<std::uint16_t, std::uint16_t>> ports;
   std::vector<std::string> methods;

@@ -62,6 +62,7 @@ class Parser {
   [[nodiscard]] Acl* find_acl(std::string_view name);
 
   const Files& files_;
+  bool is_in_list_ = false;  // values come from a list file
   Conf conf_;
   config::Diagnostics problems_;
   std::unordered_map<std::string, std::size_t> acl_index_;

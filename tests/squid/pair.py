@@ -128,17 +128,43 @@ class Pair:
                         f"pid_filename {self.logs}/{name}.pid\n"
                         f"cache_log {self.logs}/{name}-cache.log\n"
                         f"access_log stdio:{self.logs}/{name}-access.log squid\n"
+                        f"{'cache_effective_user proxy' if os.geteuid() == 0 else ''}\n"
                         f"# stile: private_exceptions = {exceptions}\n")
         return path, (self.site.address(1), port)
 
     def start(self, text):
-        for name, program in (("squid", SQUID), ("stile", binary("stile-squid"))):
-            path, address = self.conf(name, text)
-            log = open(self.folder / f"{name}.log", "ab")
-            process = subprocess.Popen([program, "-N", "-f", str(path)], stdin=subprocess.DEVNULL,
-                                       stdout=log, stderr=log, env=Stiled._environment())
-            log.close()
-            self.processes[name] = (process, address)
+        self.run("squid", text, lambda path: [SQUID, "-N", "-f", path])
+        self.run("stile", text, lambda path: [binary("stile-squid"), "-N", "-f", path])
+        return self.wait()
+
+    def start_imported(self, text):
+        """The other is stiled, with what import-squid makes of the same squid.conf."""
+        self.run("squid", text, lambda path: [SQUID, "-N", "-f", path])
+        self.run("stile", text, lambda path: [binary("stiled"), "-c", self.imported(path)])
+        return self.wait()
+
+    def imported(self, path):
+        done = subprocess.run([binary("stile"), "import-squid", path], capture_output=True,
+                              text=True, timeout=30)
+        assert done.returncode == 0, done.stderr
+        toml = self.folder / "imported.toml"
+        # What squid.conf does not speak of, and other tests have too.
+        toml.write_text(done.stdout.replace("[server]\n", "[server]\ncontrol_group = \"\"\n"
+                                            f"control = \"{self.logs}/control.sock\"\n"
+                                            f"state_dir = \"{self.logs}\"\n", 1))
+        check = subprocess.run([binary("stiled"), "-c", str(toml), "--check"], capture_output=True,
+                               text=True, timeout=30)
+        assert check.returncode == 0, f"{check.stderr}\n{done.stdout}"
+        return str(toml)
+
+    def run(self, name, text, command):
+        path, address = self.conf(name, text)
+        with open(self.folder / f"{name}.log", "ab") as log:
+            process = subprocess.Popen(command(str(path)), stdin=subprocess.DEVNULL, stdout=log,
+                                       stderr=log, env=Stiled._environment())
+        self.processes[name] = (process, address)
+
+    def wait(self):
         for name, (process, address) in self.processes.items():
             until(lambda: self._listens(name, process, address), 30, f"readiness of {name}")
         return self

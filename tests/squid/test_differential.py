@@ -1,26 +1,14 @@
 """Debian's squid and stile-squid answer alike, but for what Stile adds and says that it adds."""
 
-import os
 import random
-import tempfile
 from pathlib import Path
 
 import pytest
 
 import confs
-from pair import Asked, Pair
+from pair import Asked
 
 DEFAULT = Path("/etc/squid/squid.conf")
-
-
-@pytest.fixture
-def pair():
-    # Not below the build: squid's own user has to get there too.
-    with tempfile.TemporaryDirectory(prefix="stile-squid-") as folder:
-        os.chmod(folder, 0o755)
-        pair = Pair(Path(folder))
-        yield pair
-        pair.close()
 
 
 def check(pair, text, seed, count=150, literals=False):

@@ -1,0 +1,32 @@
+// flatten: an ordered list of rules as lists of allowed and denied names.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "acl/pattern.h"
+#include "squid/sources.h"
+
+namespace stile::squid {
+
+// What one group of sources may reach on one way: allowed are the names of `allow` (all, if
+// allows_all) that are not in `deny`.
+struct Lists {
+  bool allows_all = false;
+  std::vector<std::string> allow, deny;  // names of acls
+  [[nodiscard]] bool is_empty() const noexcept { return !allows_all && allow.empty(); }
+  friend bool operator==(const Lists&, const Lists&) = default;
+};
+
+struct Way {
+  acl::Scheme scheme = acl::Scheme::tunnel;
+  std::uint16_t first_port = 0, last_port = 0;  // alike for the rules
+  Lists lists;
+};
+
+// Everything that is not refused, way by way. Rules that have no such form go into `problems`.
+[[nodiscard]] std::vector<Way> flatten(const Conf& conf, const SourceGroup& group,
+                                       config::Diagnostics& problems);
+
+}  // namespace stile::squid

@@ -57,7 +57,8 @@ void append_json(std::string& out, std::string_view text) {
 }  // namespace
 
 std::string allow_hint(const Refusal& refusal) {
-  if (refusal.reason != Reason::host_not_allowed && refusal.reason != Reason::port_not_allowed) {
+  if (!refusal.takes_grants ||
+      (refusal.reason != Reason::host_not_allowed && refusal.reason != Reason::port_not_allowed)) {
     return {};
   }
   std::string hint = "stile allow " + std::string{refusal.agent} + " ";

@@ -17,6 +17,7 @@ struct Refusal {
   std::uint16_t port = 0;
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::string_view contact;
+  bool takes_grants = true;  // false: its rules are an ordered list, which nobody can add to
   bool keep_alive = false;
   bool is_head = false;  // the answer to HEAD has no body
 };

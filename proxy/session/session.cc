@@ -219,7 +219,10 @@ Task<> Session::answer_refusal(const Request& request, Reason reason, bool keep_
   refusal.host = shown_host(request);
   refusal.port = request.decision.port;
   refusal.scheme = request.scheme;
-  if (peer_.agent) refusal.contact = peer_.agent->contact;
+  if (peer_.agent) {
+    refusal.contact = peer_.agent->contact;
+    refusal.takes_grants = !peer_.agent->access;
+  }
   refusal.keep_alive = keep_alive;
   refusal.is_head = request.method == "HEAD";
   const std::string answer = write_refusal(refusal);

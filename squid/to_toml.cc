@@ -96,7 +96,8 @@ void Printer::print_server() {
   key("connections_per_agent", "65536");  // squid has no such limits
   key("requests_per_second", "0");
   key("connect_timeout_ms", std::to_string(conf_.connect_timeout.count()));
-  key("drain_timeout_ms", std::to_string(conf_.shutdown_lifetime.count()));
+  key("drain_timeout_ms",
+      std::to_string(std::max<std::int64_t>(conf_.shutdown_lifetime.count(), 1)));
 
   out_ += "\n[audit]\n";
   if (conf_.log_style != LogStyle::none && conf_.log_style != LogStyle::squid) {

@@ -18,7 +18,7 @@ from harness.wait import until
 def town(world):
     """Two agents, two origins; alpha may reach one of them. Gives (world, proxy, stile)."""
     world.tls_origin("o.test")
-    world.tls_origin("new.test")
+    world.tls_origin("n.test")
     world.agent("alpha", allow=["o.test"], bytes_up="50MiB")
     world.agent("beta", allow=["o.test"])
     proxy = world.start(server={"control": world.short_path("control.sock")})
@@ -32,7 +32,7 @@ def reaches(town, host, agent="alpha"):
 
 def test_status_is_what_stile_says_without_an_argument(town):
     world, proxy, stile = town
-    assert reaches(town, "o.test") and not reaches(town, "new.test")
+    assert reaches(town, "o.test") and not reaches(town, "n.test")
     text = stile.does()
     assert "mode enforce" in text and "agents    2" in text
     assert "1 allowed, 1 denied" in text
@@ -67,16 +67,16 @@ def test_agent_with_a_slip_in_its_name(town):
 
 def test_allow_and_revoke(town):
     world, _, stile = town
-    assert not reaches(town, "new.test")
-    text = stile.does("allow", "alpha", "new.test", "--for", "10m", "--max-requests", "5",
+    assert not reaches(town, "n.test")
+    text = stile.does("allow", "alpha", "n.test", "--for", "10m", "--max-requests", "5",
                       "--bytes-up", "5MiB", "--reason", "ticket 7")
     assert "for 10m" in text and "5 requests" in text
-    assert reaches(town, "new.test") and not reaches(town, "new.test", "beta")
+    assert reaches(town, "n.test") and not reaches(town, "n.test", "beta")
     shown = stile.does("agents", "alpha")
-    assert "new.test" in shown and "ticket 7" in shown and "9m" in shown
+    assert "n.test" in shown and "ticket 7" in shown and "9m" in shown
     grant = text.split("--grant ")[1].strip()
     assert "ended" in stile.does("revoke", "alpha", "--grant", grant)
-    assert not reaches(town, "new.test")
+    assert not reaches(town, "n.test")
 
 
 def test_revoke_of_what_the_policy_allows_is_a_deny_until_allowed_again(town):
@@ -132,11 +132,11 @@ def test_budget_reset(town):
 
 def test_reload_tells_what_has_changed(town):
     world, proxy, stile = town
-    proxy.settings["agent"][0]["allow"] = ["o.test", "new.test"]
+    proxy.settings["agent"][0]["allow"] = ["o.test", "n.test"]
     proxy.write_config()
     text = stile.does("reload")
     assert "is in force" in text and ["alpha", "1", "0"] in [row.split() for row in text.splitlines()]
-    assert reaches(town, "new.test")
+    assert reaches(town, "n.test")
     assert "no agent's rules" in stile.does("reload")
 
 
@@ -186,10 +186,10 @@ def test_explain_exits_with_the_verdict(town):
 
 def test_advice_of_explain_can_be_typed(town):
     world, _, stile = town
-    said = stile("explain", "alpha", f"https://new.test:{world.port}/").out
+    said = stile("explain", "alpha", f"https://n.test:{world.port}/").out
     command = said.rsplit("next: stile ", 1)[1].split()
     stile.does(*command)
-    assert reaches(town, "new.test")
+    assert reaches(town, "n.test")
 
 
 def test_connections_shows_what_is_open(town):
@@ -237,7 +237,7 @@ class Watch:
 
 def test_tail_shows_decisions_as_they_are_made(town):
     with Watch(town) as watch:
-        line = watch.first_line_about("new.test")
+        line = watch.first_line_about("n.test")
         assert "alpha" in line and "deny" in line and "host-not-allowed" in line
         watch.process.send_signal(signal.SIGINT)
         assert watch.process.wait(20) == 0
@@ -246,7 +246,7 @@ def test_tail_shows_decisions_as_they_are_made(town):
 
 def test_tail_as_json_is_the_audit_line_itself(town):
     with Watch(town, "--json", "--denied", "--agent", "alpha") as watch:
-        line = json.loads(watch.first_line_about("new.test"))
+        line = json.loads(watch.first_line_about("n.test"))
         assert line["reason"] == "host-not-allowed"
         assert line in town[1].audit.entries(event="deny")
 
@@ -254,11 +254,11 @@ def test_tail_as_json_is_the_audit_line_itself(town):
 def test_tail_ends_quietly_when_its_reader_goes(town):
     world, proxy, _ = town
     with Watch(town) as watch:
-        watch.first_line_about("new.test")
+        watch.first_line_about("n.test")
         watch.process.stdout.close()
 
         def has_ended():
-            proxy.connect("new.test", world.port)
+            proxy.connect("n.test", world.port)
             return watch.process.poll() is not None
         until(has_ended, 20)
         assert watch.process.returncode == 0
@@ -268,7 +268,7 @@ def test_tail_ends_quietly_when_its_reader_goes(town):
 
 def test_tail_says_when_the_daemon_goes(town):
     with Watch(town) as watch:
-        watch.first_line_about("new.test")
+        watch.first_line_about("n.test")
         town[1].stop()
         assert watch.process.wait(20) == 3
         assert "has gone" in watch.process.stderr.read()
@@ -277,14 +277,14 @@ def test_tail_says_when_the_daemon_goes(town):
 def test_diff_compares_with_the_running_daemon(town):
     world, proxy, stile = town
     assert reaches(town, "o.test")
-    reaches(town, "new.test")
-    stile.does("allow", "alpha", "new.test")  # on top of the files: a reload would keep it
+    reaches(town, "n.test")
+    stile.does("allow", "alpha", "n.test")  # on top of the files: a reload would keep it
     settings = {**proxy.settings, "agent": [{**agent, "allow": []} for agent in world.agents]}
     new = world.write("new.toml", toml(settings))
     done = stile("diff", new, "--audit", proxy.audit.path)
     assert done.code == 1 and "the running daemon" in done.out
     refused = done.out.split("newly refused")[1]
-    assert "o.test" in refused and "new.test" in refused
+    assert "o.test" in refused and "n.test" in refused
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming somebody else needs root")

@@ -15,6 +15,7 @@ from harness.wait import until
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 RULES = DEPLOY / "prometheus" / "stile.rules.yml"
+RULE_TESTS = sorted((DEPLOY / "prometheus").glob("*_test.yml"))
 DASHBOARD = DEPLOY / "grafana" / "stile.json"
 METRIC = re.compile(r"\b(?:stile|process)_[a-z_]+")
 
@@ -31,7 +32,7 @@ def test_promtool_accepts_config_and_rules():
 
 
 def test_alerts_fire_and_end_when_they_should():
-    promtool("test", "rules", "stile.rules_test.yml")
+    promtool("test", "rules", *(file.name for file in RULE_TESTS))
 
 
 def alerts():
@@ -40,9 +41,9 @@ def alerts():
 
 
 def test_every_alert_is_seen_to_fire():
-    tests = yaml.safe_load((DEPLOY / "prometheus" / "stile.rules_test.yml").read_text())["tests"]
-    seen = {check["alertname"] for test in tests for check in test["alert_rule_test"]
-            if check["exp_alerts"]}
+    seen = {check["alertname"] for file in RULE_TESTS
+            for test in yaml.safe_load(file.read_text())["tests"]
+            for check in test["alert_rule_test"] if check["exp_alerts"]}
     assert alerts() == seen
 
 
@@ -75,7 +76,7 @@ def busy(world):
 
 def test_every_metric_that_is_named_exists(busy):
     exposed = busy.metrics().names()
-    for file in (RULES, RULES.with_name("stile.rules_test.yml"), DASHBOARD):
+    for file in (RULES, *RULE_TESTS, DASHBOARD):
         named = set(METRIC.findall(file.read_text()))
         assert named and named <= exposed, (file.name, named - exposed)
 
@@ -160,12 +161,14 @@ class Prometheus:
 def prometheus(world, busy):
     address = f"{world.site.address(3)}:{world.site.metrics_port}"
     made = Prometheus(world.folder / "prometheus", address, busy.metrics_address)
-    yield made
-    made.close()
+    try:
+        until(made.is_ready, 90, "Prometheus")
+        yield made
+    finally:
+        made.close()
 
 
 def test_prometheus_scrapes_and_answers(world, busy, prometheus):
-    until(prometheus.is_ready, 25, "Prometheus")
     # Nothing changes while we look, so that there is no mark for a new policy; it still has to parse.
     missing = [(title, query) for title, query in dashboard_expressions() if title != "New policy"]
 
@@ -175,7 +178,7 @@ def test_prometheus_scrapes_and_answers(world, busy, prometheus):
         missing[:] = [(title, query) for title, query in missing if not prometheus.query(query)]
         return not missing
     try:
-        until(every_panel_has_data, 30)
+        until(every_panel_has_data, 45)
     except AssertionError as error:
         raise AssertionError(f"no data: {missing}\n{prometheus.log.read_text()}") from error
     for _, query in dashboard_expressions():

@@ -85,7 +85,7 @@ void Proxy::stop() {
 }
 
 void Proxy::write_line(audit::Record record) {
-  audit::Batch batch{log_->format()};
+  audit::Batch batch = log_->new_batch();
   record.time_us = unix_micros();
   batch.add(record);
   static_cast<void>(log_->write(batch));

@@ -61,10 +61,10 @@ TEST(HostsFile, ReadsNamesAliasesCommentsAndBothFamilies) {
       "192.0.2.8 bad..name 192.0.2.9\n"
       "192.0.2.10 last.test");
   EXPECT_EQ(hosts.size(), 4U);
-  ASSERT_EQ(hosts.at("web.example.test").size(), 2U);
-  EXPECT_EQ(hosts.at("web.example.test")[1].text(), "2001:db8::7");
-  EXPECT_EQ(hosts.at("alias.test")[0].text(), "192.0.2.7");
-  EXPECT_EQ(hosts.at("last.test")[0].text(), "192.0.2.10");
+  ASSERT_EQ(hosts.at("web.example.test").addresses.size(), 2U);
+  EXPECT_EQ(hosts.at("web.example.test").addresses[1].text(), "2001:db8::7");
+  EXPECT_EQ(hosts.at("alias.test").addresses[0].text(), "192.0.2.7");
+  EXPECT_EQ(hosts.at("last.test").addresses[0].text(), "192.0.2.10");
   EXPECT_FALSE(hosts.contains("x.test"));
 }
 

@@ -56,7 +56,8 @@ std::string flag_for(const std::string& reason, const std::string& scheme, const
   } else if (scheme == "http") {
     pattern = "http://" + (port == 80 ? host : with_port);
   } else {
-    // A bare pattern is for the ports of the config; that this one is not among them was the reason.
+    // A bare pattern is for the ports of the config; that this one is not among them was the
+    // reason.
     pattern = port == 443 && reason == "host-not-allowed" ? host : with_port;
   }
   const auto parsed = acl::Pattern::parse(pattern);

@@ -12,7 +12,8 @@ namespace stile::session {
 
 class AuditQueue {
  public:
-  explicit AuditQueue(audit::Log& log) : log_{log}, batch_{log.new_batch()}, next_{log.new_batch()} {}
+  explicit AuditQueue(audit::Log& log)
+      : log_{log}, batch_{log.new_batch()}, next_{log.new_batch()} {}
 
   // For lines that nothing waits for (`close`).
   void add(const audit::Record& record) { batch_.add(record); }

@@ -15,9 +15,9 @@ ALLOWED = {"alpha": ["a.test", "c.test"], "beta": ["b.test", ".example.test"], "
 def street():
     place = Street()
     try:
-        place.create("alpha", *ALLOWED["alpha"])  # before the daemon, which finds its card
+        place.create("alpha", "--allow", *ALLOWED["alpha"])  # before the daemon, which finds its card
         place.start_daemon()
-        place.create("beta", *ALLOWED["beta"])  # and after
+        place.create("beta", "--allow", *ALLOWED["beta"])  # and after
         place.create("gamma")
         yield place
     finally:
@@ -64,7 +64,7 @@ def test_anything_else_is_refused_with_its_reason(street, url, reason):
 
 @pytest.mark.parametrize("name", ["metadata", "loopback", "gateway", "neighbour", "host"])
 def test_allowed_names_do_not_lead_to_the_hosts_own_places(street, name):
-    street.create("delta", ".test")
+    street.create("delta", "--allow", ".test")
     assert street.curl("delta", f"https://{name}.test/") == (56, "000 403")
     assert street.audit()[-1]["reason"] == "address-forbidden"
     street.delete("delta", "--kill")
@@ -140,7 +140,7 @@ except OSError as problem: print("cut")
 
 
 def test_deleting_an_agent_closes_its_tunnels_and_no_others(street):
-    first = street.create("epsilon", "a.test")
+    first = street.create("epsilon", "--allow", "a.test")
     holders = {}
     for agent in ("alpha", "epsilon"):
         holders[agent] = street.host.start_tool("exec", agent, "--", "/usr/bin/python3", "-c", HOLD,
@@ -155,7 +155,7 @@ def test_deleting_an_agent_closes_its_tunnels_and_no_others(street):
                "the end in the audit log")
     assert holders["alpha"].poll() is None and len(ends()) == 1
     # The next one of that name is another one: address, instance, and nothing left to inherit.
-    again = street.create("epsilon", "a.test")
+    again = street.create("epsilon", "--allow", "a.test")
     assert again["address"] != first["address"] and again["instance"] != first["instance"]
     assert street.curl("epsilon", "https://a.test/") == (0, "200 200")
     street.delete("epsilon", "--kill")
@@ -165,8 +165,7 @@ def test_deleting_an_agent_closes_its_tunnels_and_no_others(street):
 def test_an_agent_whose_time_is_over_is_refused(street):
     street.host.write("/etc/cards/old.json", json.dumps(
         {"agent_id": "old", "allowed_hosts": ["a.test"], "ttl_seconds": 60, "created": "2020-01-01T00:00:00Z"}))
-    street.host.create("old", "--card", "/etc/cards/old.json")
-    street.wait_for_reload()
+    street.create("old", "--card", "/etc/cards/old.json")
     assert street.curl("old", "https://a.test/")[1] == "000 403"
     assert street.audit()[-1]["reason"] in ("agent-expired", "unknown-agent")
     street.delete("old")

@@ -22,6 +22,7 @@ for place in etc var; do
   mkdir -p /run/.$place/upper /run/.$place/work
   mount -t overlay overlay -o lowerdir=/$place,upperdir=/run/.$place/upper,workdir=/run/.$place/work /$place
 done
+mountpoint -q /etc && mountpoint -q /var && rm -rf /etc/stile /var/lib/stile /var/log/stile  # in the copies
 mount -t tmpfs tmpfs /tmp
 chmod 1777 /tmp
 chmod 755 /run

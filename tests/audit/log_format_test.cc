@@ -27,7 +27,8 @@ TEST(LogFormat, WritesTheNativeLineFromItsDefinition) {
 }
 
 TEST(LogFormat, ReadsWidthsArgumentsAndNames) {
-  const Record record = close_record(1);
+  Record record = close_record(1);
+  record.origin = "140.82.121.6:443";
   EXPECT_EQ(line_of("[%-8rm|%8rm|%08>Hs]", record), "[CONNECT | CONNECT|00000200]\n");
   EXPECT_EQ(line_of("%http::rm %>rd %>rP %<p", record), "CONNECT api.github.com 443 443\n");
   EXPECT_EQ(line_of("%{%Y}tg %tg{%Y} 100%%", record), "2026 2026 100%\n");

@@ -31,13 +31,13 @@ def test_the_daemon_serves_and_logs(fence, daemon):
     fence.world.tls_origin("x.test")
     daemon.settings["egress"]["private_exceptions"] = list(fence.world.exceptions)
     daemon.reload()
-    daemon.audit.wait(event="policy")
+    daemon.audit.wait_one(event="policy")
     done = curl(fence, "--allow", "o.test")
     assert done.out == "200 200", done.err
     assert origin.names() == ["o.test"] and "1 request" in done.err
     done = curl(fence, "--allow", "o.test", name="x.test")
     assert done.out == "403 000" and "refused x.test" in done.err
-    agents = {line["agent"] for line in daemon.audit.lines() if line["event"] in ("open", "deny")}
+    agents = {line["agent"] for line in daemon.audit.entries() if line["event"] in ("open", "deny")}
     assert len(agents) == 2 and all(agent.startswith("run-") for agent in agents)
 
 
@@ -45,7 +45,7 @@ def test_a_card_gives_the_name(fence, daemon):
     card = fence.write("card.json", json.dumps({"agent_id": "alpha", "allowed_hosts": ["c.test"]}))
     done = curl(fence, "--card", card, name="x.test")
     assert done.out == "403 000", done
-    assert daemon.audit.wait(event="deny")["agent"] == "alpha"
+    assert daemon.audit.wait_one(event="deny")["agent"] == "alpha"
 
 
 def test_the_agent_goes_with_the_command(fence, daemon):
@@ -72,7 +72,7 @@ def test_what_the_daemon_denies_stays_denied(fence, daemon):
     daemon.settings["egress"].update(deny=["o.test"],
                                      private_exceptions=list(fence.world.exceptions))
     daemon.reload()
-    daemon.audit.wait(event="policy")
+    daemon.audit.wait_one(event="policy")
     done = curl(fence, "--allow", "o.test")
     assert done.out == "403 000" and "(host-denied)" in done.err
     assert_untouched(origin)

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "audit/line_source.h"
 #include "audit/show.h"
 #include "audit/verify.h"
 #include "cli/commands.h"
+#include "cli/said.h"
 
 namespace stile::cli {
 namespace {
@@ -16,10 +18,28 @@ struct Options {
   std::vector<std::string> files;
   audit::VerifyOptions verify;
   audit::ShowOptions show;
+  bool json = false;
 };
 
 void add_files(CLI::App& command, Options& options) {
   command.add_option("FILE", options.files, "logs, oldest first; - is standard input")->required();
+}
+
+// The lines that `show` would show, as they are.
+int show_lines(const Options& options) {
+  for (const auto& name : options.files) {
+    auto source = audit::LineSource::open(name);
+    if (!source) {
+      std::cerr << "cannot read " << source.error().message << '\n';
+      return failed;
+    }
+    audit::Line line;
+    while (source->next()) {
+      const bool is_whole = audit::read_line(source->line(), line) == audit::LineKind::whole;
+      if (is_whole && audit::matches(line, options.show)) std::cout << source->line() << '\n';
+    }
+  }
+  return fine;
 }
 
 void add_verify(CLI::App& audit, Action& action) {
@@ -28,6 +48,7 @@ void add_verify(CLI::App& audit, Action& action) {
   add_files(*command, *options);
   command->add_option("--head", options->verify.head,
                       "a hash that the journal was told: a line of the files must have it");
+  command->add_flag("--json", options->json, "what was found, as JSON");
   command->footer(
       "Examples:\n"
       "  stile audit verify /var/log/stile/audit.jsonl\n"
@@ -35,7 +56,10 @@ void add_verify(CLI::App& audit, Action& action) {
       "  journalctl -u stiled -g 'audit: .* head'    where the hashes for --head stand");
   command->callback([options, &action] {
     action = [options] {
-      return audit::verify(options->files, options->verify, std::cout, std::cerr);
+      const auto verify = [&](std::ostream& out, std::ostream& err) {
+        return audit::verify(options->files, options->verify, out, err);
+      };
+      return options->json ? print_said(verify) : verify(std::cout, std::cerr);
     };
   });
 }
@@ -46,12 +70,16 @@ void add_show(CLI::App& audit, Action& action) {
   add_files(*command, *options);
   command->add_option("--agent", options->show.agent, "only this agent");
   command->add_flag("--denied", options->show.denied_only, "only what was, or would be, refused");
+  command->add_flag("--json", options->json, "the lines as they stand in the log");
   command->footer(
       "Examples:\n"
       "  stile audit show --agent alpha --denied /var/log/stile/audit.jsonl\n"
       "  zcat audit.jsonl.9.gz | stile audit show -");
   command->callback([options, &action] {
-    action = [options] { return audit::show(options->files, options->show, std::cout, std::cerr); };
+    action = [options] {
+      if (options->json) return show_lines(*options);
+      return audit::show(options->files, options->show, std::cout, std::cerr);
+    };
   });
 }
 

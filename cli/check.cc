@@ -8,13 +8,14 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/said.h"
 
 namespace stile::cli {
 namespace {
 
 struct Options {
   std::optional<std::string> file;
-  bool effective = false;
+  bool effective = false, json = false;
 };
 
 }  // namespace
@@ -25,6 +26,7 @@ void add_check(CLI::App& app, Action& action) {
   command->add_option("FILE", options->file,
                       "the config (default: what stiled would take without -c)");
   command->add_flag("--effective", options->effective, "print the merged policy of each agent");
+  command->add_flag("--json", options->json, "what is said and what is wrong, as JSON");
   command->footer(
       "Examples:\n"
       "  stile check                     the config in use\n"
@@ -32,7 +34,10 @@ void add_check(CLI::App& app, Action& action) {
       "  stile check --effective         what each agent may do, and which line says so");
   command->callback([options, &action] {
     action = [options] {
-      return config::check(options->file, std::cout, std::cerr, options->effective);
+      const auto check = [&](std::ostream& out, std::ostream& err) {
+        return config::check(options->file, out, err, options->effective);
+      };
+      return options->json ? print_said(check) : check(std::cout, std::cerr);
     };
   });
 }

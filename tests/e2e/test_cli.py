@@ -1,5 +1,7 @@
 """stile: its help, its exit statuses, and what it does without a daemon."""
 
+import json
+
 import pytest
 from harness.cli import stile
 from harness.config import toml
@@ -67,6 +69,19 @@ def test_audit_verify_and_show_read_what_the_daemon_wrote(world):
     assert shown.code == 0
     assert "x.test" in shown.out and "host-not-allowed" in shown.out
     assert len(shown.out.splitlines()) == 1
+
+
+def test_offline_commands_speak_json(world):
+    bad = world.write("bad.toml", '[egress]\nmode = "x"\n')
+    checked = stile("check", "--json", bad)
+    assert checked.code == 1
+    answer = json.loads(checked.out)
+    assert not answer["ok"] and "bad.toml:2" in answer["problems"][0]
+    log = written_log(world)
+    assert json.loads(stile("audit", "verify", "--json", log).out)["ok"]
+    shown = stile("audit", "show", "--json", "--denied", log).out
+    assert json.loads(shown)["reason"] == "host-not-allowed"
+    assert shown in log.read_text()
 
 
 def test_audit_verify_names_the_line_that_was_changed(world):

@@ -1,0 +1,33 @@
+// said: what a command has said to people, as JSON for programs.
+#include "cli/said.h"
+
+#include <iostream>
+#include <sstream>
+#include <string>
+
+#include "cli/json.h"
+
+namespace stile::cli {
+namespace {
+
+Json lines_of(const std::string& text) {
+  Json lines = Json::array();
+  std::istringstream in{text};
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace
+
+int print_said(const std::function<int(std::ostream& out, std::ostream& err)>& tell) {
+  std::ostringstream out, err;
+  const int status = tell(out, err);
+  const Json said{
+      {"ok", status == 0}, {"said", lines_of(out.str())}, {"problems", lines_of(err.str())}};
+  std::cout << dump(said) << '\n';
+  return status;
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,13 @@
+// said: what a command has said to people, as JSON for programs.
+#pragma once
+
+#include <functional>
+#include <ostream>
+
+namespace stile::cli {
+
+// Runs `tell` with both streams and prints {"ok", "said": [lines], "problems": [lines]}; the exit
+// status is that of `tell`.
+[[nodiscard]] int print_said(const std::function<int(std::ostream& out, std::ostream& err)>& tell);
+
+}  // namespace stile::cli

@@ -79,6 +79,10 @@ void Table::print_row(std::ostream& out, const Terminal& terminal,
   std::size_t owed = 0;  // blanks that are written only if something follows
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (widths[i] == hidden) continue;
+    if (row[i].text.empty()) {
+      owed += widths[i] + gap;
+      continue;
+    }
     const auto shown = cut_to(row[i].text, widths[i], columns_[i].cut);
     const std::size_t padding = widths[i] - std::min(widths[i], row[i].text.size());
     const bool is_right = columns_[i].align == Column::Align::right;

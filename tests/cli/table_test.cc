@@ -62,6 +62,20 @@ TEST(Table, LeavesOutTheColumnsOfTheHighestRankFirst) {
   EXPECT_NE(narrow.find("HOST"), std::string::npos);
 }
 
+TEST(Table, EndsARowOfFewWordsWithoutBlanks) {
+  Table table{{{"A", Align::left, Cut::never, 0},
+               {"B", Align::left, Cut::never, 0},
+               {"C", Align::right, Cut::never, 0}}};
+  table.add({"1", "", ""});
+  table.add({"", "22", ""});
+  table.add({"", "", "333"});
+  EXPECT_EQ(printed(table, {}),
+            "A  B     C\n"
+            "1\n"
+            "   22\n"
+            "       333\n");
+}
+
 TEST(Table, EscapesWhatCouldSteerATerminal) {
   Table table{{{"HOST", Align::left, Cut::never, 0}}};
   table.add({"a\x1b]0;owned\x07\r\n\xc2\x9b"});

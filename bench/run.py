@@ -9,6 +9,7 @@
 import argparse
 import pathlib
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -75,10 +76,18 @@ def main():
     with load.Load(arguments.build.resolve() / "bench/loadgen", work) as generator:
         bench = scenarios.Bench(generator, choose(arguments), work, arguments.rounds,
                                 arguments.scale)
+        failed = []
         for name in arguments.scenario or SCENARIOS:
-            result = SCENARIOS[name](bench)
+            try:
+                result = SCENARIOS[name](bench)
+            except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as problem:
+                print(f"\n{name}: {problem}", file=sys.stderr, flush=True)
+                failed.append(name)  # the others can be measured all the same
+                continue
             print(f"\n{result.table()}\n{result.save(arguments.results)}", flush=True)
     shutil.rmtree(work, ignore_errors=True)
+    if failed:
+        sys.exit(f"not measured: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include <array>
@@ -132,28 +133,30 @@ Result<Json> make_card(const Options& options) {
 Result<std::unique_ptr<Daemon>> Daemon::open(const Options& options, Summary& summary) {
   const auto card = make_card(options);
   if (!card) return card.error();
-  auto adoption = connect_to(*options.connect);
-  if (!adoption) return adoption.error();
-  auto tail = connect_to(*options.connect);
-  if (!tail) return tail.error();
+  Connections connections;
+  for (auto* one : {&connections.adoption, &connections.tail, &connections.other}) {
+    auto connected = connect_to(*options.connect);
+    if (!connected) return connected.error();
+    *one = std::move(*connected);
+  }
+  const timeval longest{last_lines.count(), 0};
+  ::setsockopt(connections.other.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
   const auto agent = card->contains("agent_id") ? "agent_id" : "id";
-  return std::unique_ptr<Daemon>{new Daemon{card->dump(), card->value(agent, std::string{}),
-                                            std::move(*adoption), std::move(*tail), summary}};
+  return std::unique_ptr<Daemon>{
+      new Daemon{card->dump(), card->value(agent, std::string{}), std::move(connections), summary}};
 }
 
-Daemon::Daemon(std::string card, std::string agent, UniqueFd adoption, UniqueFd tail,
-               Summary& summary)
+Daemon::Daemon(std::string card, std::string agent, Connections connections, Summary& summary)
     : card_{std::move(card)},
       agent_{std::move(agent)},
-      adoption_{std::move(adoption)},
-      tail_{std::move(tail)},
+      to_{std::move(connections)},
       summary_{summary} {}
 
 Result<void> Daemon::serve(UniqueFd listener) {
   const Json adopt{{"action", "adopt-listener"}, {"card", Json::parse(card_)}};
-  if (auto done = ask(adoption_, adopt, listener.get()); !done) return done;
+  if (auto done = ask(to_.adoption, adopt, listener.get()); !done) return done;
   const Json tail{{"action", "tail"}, {"agent", agent_}};
-  if (auto done = ask(tail_, tail); !done) return done;
+  if (auto done = ask(to_.tail, tail); !done) return done;
   reader_ = std::thread{[this] { read_tail(); }};
   return {};
 }
@@ -162,7 +165,7 @@ void Daemon::read_tail() {
   std::string pending;
   std::array<char, 16384> buffer{};
   while (true) {
-    const auto size = ::recv(tail_.get(), buffer.data(), buffer.size(), 0);
+    const auto size = ::recv(to_.tail.get(), buffer.data(), buffer.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return;
     pending.append(buffer.data(), static_cast<std::size_t>(size));
@@ -178,9 +181,12 @@ void Daemon::read_tail() {
 
 void Daemon::stop() {
   if (!reader_.joinable()) return;
-  adoption_.reset();  // the agent goes, and what it has open with it
+  to_.adoption.reset();  // the agent goes, and what it has open with it
   summary_.wait_until_closed(last_lines);
-  ::shutdown(tail_.get(), SHUT_RDWR);
+  // An answer comes after all lines that were there before the question; what has arrived can still
+  // be read after the shutdown.
+  static_cast<void>(ask(to_.other, Json{{"action", "ping"}}));
+  ::shutdown(to_.tail.get(), SHUT_RDWR);
   reader_.join();
 }
 

@@ -22,12 +22,16 @@ class Daemon final : public Service {
   void stop() override;
 
  private:
-  Daemon(std::string card, std::string agent, UniqueFd adoption, UniqueFd tail, Summary& summary);
+  struct Connections {
+    UniqueFd adoption;  // the agent exists as long as this is open
+    UniqueFd tail;
+    UniqueFd other;  // for questions
+  };
+  Daemon(std::string card, std::string agent, Connections connections, Summary& summary);
   void read_tail();
 
   std::string card_, agent_;
-  UniqueFd adoption_;  // the agent exists as long as this is open
-  UniqueFd tail_;
+  Connections to_;
   Summary& summary_;
   std::thread reader_;
 };

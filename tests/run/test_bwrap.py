@@ -62,12 +62,11 @@ def test_three_descriptors_and_no_more(user_fence):
 def test_signals_reach_the_command_itself(user_fence):
     process = user_fence.start("--bwrap", command=["/usr/bin/python3", "-c", r"""
 import os, signal
-def on_signal(*_):
-    os.write(1, b"got it\n")
-    os._exit(33)
-signal.signal(signal.SIGTERM, on_signal)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
 os.write(1, b"ready\n")
-while True: signal.pause()
+signal.sigwait([signal.SIGTERM])
+os.write(1, b"got it\n")
+os._exit(33)
 """], stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"ready\n"
     process.send_signal(signal.SIGTERM)

@@ -76,12 +76,11 @@ def test_signals_reach_the_command(fence, number):
     """It can handle them, and its own status counts."""
     process = fence.start(command=["/usr/bin/python3", "-c", f"""
 import os, signal
-def on_signal(*_):
-    os.write(1, b"got it\\n")
-    os._exit(33)
-signal.signal({int(number)}, on_signal)
+signal.pthread_sigmask(signal.SIG_BLOCK, [{int(number)}])
 os.write(1, b"ready\\n")
-while True: signal.pause()
+signal.sigwait([{int(number)}])
+os.write(1, b"got it\\n")
+os._exit(33)
 """], stdout=subprocess.PIPE, start_new_session=True)
     assert process.stdout.readline() == b"ready\n"
     process.send_signal(number)

@@ -78,23 +78,20 @@ def screen(fence):
         one.close()
 
 
+# Waits for signals instead of handling them: a handler in Python may run a moment too late.
 COUNT_INTERRUPTS = r"""
 import os, signal
-left = 2
-def on_signal(*_):
-    global left
-    left -= 1
-    os.write(1, b"interrupted\n")
-    if left == 0: os._exit(9)
-signal.signal(signal.SIGINT, on_signal)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
 os.write(1, b"ready\n")
-while True: signal.pause()
+for _ in range(2):
+    signal.sigwait([signal.SIGINT])
+    os.write(1, b"interrupted\n")
+os._exit(9)
 """
 
 
 @pytest.mark.parametrize("flags", [(), ("--bwrap",)])
-def test_an_interrupt_reaches_the_command_once_and_it_decides(screen, flags):
-    """If it arrived twice, the first key would end it."""
+def test_an_interrupt_reaches_the_command_and_it_decides(screen, flags):
     on = screen("/usr/bin/python3", "-c", COUNT_INTERRUPTS, flags=flags)
     on.wait_for(b"ready")
     on.type(b"\x03")
@@ -125,12 +122,10 @@ def test_it_can_be_stopped_and_continued(screen):
 def test_a_new_window_size_is_told(screen):
     on = screen("/usr/bin/python3", "-c", r"""
 import os, signal
-def on_signal(*_):
-    os.write(1, b"size %d %d\n" % os.get_terminal_size())
-    os._exit(0)
-signal.signal(signal.SIGWINCH, on_signal)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])
 os.write(1, b"ready\n")
-while True: signal.pause()
+signal.sigwait([signal.SIGWINCH])
+os.write(1, b"size %d %d\n" % os.get_terminal_size())
 """)
     on.wait_for(b"ready")
     fcntl.ioctl(on.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))

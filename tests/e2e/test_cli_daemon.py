@@ -8,9 +8,8 @@ import subprocess
 
 import pytest
 from harness.checks import assert_refusal
-from harness.cli import Operator, environment
+from harness.cli import Operator, stile_as_nobody
 from harness.config import toml
-from harness.stiled import binary
 from harness.wait import until
 
 
@@ -291,15 +290,10 @@ def test_diff_compares_with_the_running_daemon(town):
 def test_who_may_only_look_uses_the_socket_for_that(world):
     group = grp.getgrgid(65534).gr_name
     path = world.short_path("control.sock")
-    os.chmod(os.path.dirname(path), 0o755)
     world.agent("alpha", allow=["o.test"])
     world.start(server={"control": path, "read_only_group": group})
-
-    def as_nobody(*arguments):
-        return subprocess.run([binary("stile"), *arguments, "--socket", path], text=True, user=65534,
-                              group=65534, extra_groups=[], env=environment(), capture_output=True,
-                              timeout=30, check=False)
-    looked = as_nobody("agents")
-    assert looked.returncode == 0 and "alpha" in looked.stdout, looked
-    changed = as_nobody("mode", "offline")
-    assert changed.returncode == 1 and "next: sudo usermod" in changed.stderr, changed
+    folder = os.path.dirname(path)
+    looked = stile_as_nobody(folder, "agents", "--socket", path)
+    assert looked.code == 0 and "alpha" in looked.out, looked
+    changed = stile_as_nobody(folder, "mode", "offline", "--socket", path)
+    assert changed.code == 1 and "next: sudo usermod" in changed.err, changed

@@ -7,7 +7,7 @@ import socket
 import threading
 
 import pytest
-from harness.cli import environment, stile
+from harness.cli import environment, stile, stile_as_nobody
 
 
 class Scripted:
@@ -68,25 +68,13 @@ def test_no_daemon_as_json():
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming somebody else needs root")
 def test_missing_permission_names_the_group(socket_path):
-    os.chmod(os.path.dirname(socket_path), 0o755)
     with socket.socket(socket.AF_UNIX) as closed:
         closed.bind(socket_path)
         closed.listen()
         os.chmod(socket_path, 0o660)
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.dup2(writer, 2)
-            os.setgroups([])
-            os.setgid(65534)
-            os.setuid(65534)
-            from harness.stiled import binary
-            os.execve(binary("stile"), ["stile", "status", "--socket", socket_path], environment())
-        os.close(writer)
-        with os.fdopen(reader) as text:
-            said = text.read()
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
-    assert "group root" in said and "usermod -aG root" in said
+        done = stile_as_nobody(os.path.dirname(socket_path), "status", "--socket", socket_path)
+    assert done.code == 1
+    assert "group root" in done.err and "usermod -aG root" in done.err
 
 
 @pytest.mark.parametrize("answer, said", [

@@ -1,8 +1,10 @@
 """stile: the command under test, run as a person or a script would run it."""
 
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 from .stiled import SANITIZER_WORDS, binary
 
@@ -28,6 +30,17 @@ def stile(*arguments, seconds=30, data="", env=None, cwd=None):
     run = StileRun(done.returncode, done.stdout.decode("latin-1"), done.stderr.decode("latin-1"))
     assert not [word for word in SANITIZER_WORDS if word in run.err], run.err
     return run
+
+
+def stile_as_nobody(folder, *arguments):
+    """The command run by a user without rights, who may not even see the build: it is copied."""
+    folder = Path(folder)
+    folder.chmod(0o755)
+    program = shutil.copy(binary("stile"), folder / "stile")
+    done = subprocess.run([program, *map(str, arguments)], user=65534, group=65534, extra_groups=[],
+                          env=environment(), cwd=folder, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=30, check=False)
+    return StileRun(done.returncode, done.stdout, done.stderr)
 
 
 class Operator:

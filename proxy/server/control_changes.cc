@@ -1,5 +1,5 @@
 // ControlService: the requests that change something.
-#include <netinet/in.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -268,6 +268,8 @@ void ControlService::lend(UniqueFd listener, const std::string& agent, bool is_o
   lent_.emplace(client.get(), lent);
   if (!client->is_open()) return on_closed(*client);  // it left while this was being saved
   client->hold();
+  // A worker accepts until there is nobody left; on a blocking socket it would wait there.
+  ::fcntl(listener.get(), F_SETFL, ::fcntl(listener.get(), F_GETFL) | O_NONBLOCK);
   workers_[lent.worker]->lend(lent.number, std::move(listener), agent);
   client->answer(answer_with("agent", agent));
 }

@@ -46,7 +46,8 @@ TEST(BudgetLedger, ReservesForAnAgentThatHasSomethingOpen) {
 }
 
 TEST(BudgetLedger, AStateThatWasWrittenIsWhatARestartCountsFrom) {
-  const std::string config = "[[agent]]\nid = \"a\"\nsource = [\"10.0.0.1\"]\nbytes_up = \"8MiB\"\n";
+  const std::string config =
+      "[[agent]]\nid = \"a\"\nsource = [\"10.0.0.1\"]\nbytes_up = \"8MiB\"\n";
   auto live = live_of(config);
   live.agents().at("a").account->connections = 1;
   static_cast<void>(live.agents().at("a").account->bytes_up.take(100));

@@ -61,24 +61,13 @@ struct ListRow {
   bool allows_any;
 };
 constexpr ListRow list_rows[] = {
-    {"one.test", true, true},
-    {".one.test", false, true},  // below one.test nothing is denied
-    {"two.test", true, true},
-    {"x.two.test", true, true},
-    {"*.two.test", true, true},
-    {".two.test", true, true},
-    {"test", false, false},
-    {".test", false, true},
-    {"*", false, true},
-    {"p.test", false, true},  // its other ports are free
-    {"p.test:8443", true, true},
-    {"p.test:9443", false, false},
-    {"r7.test", true, true},
-    {"r77.test", false, false},
-    {".free.test", false, true},  // a regex may name something there
-    {"free.test", false, false},
-    {"*.below.test", true, true},
-    {"below.test", false, false},
+    {"one.test", true, true},    {".one.test", false, true},  // below one.test nothing is denied
+    {"two.test", true, true},    {"x.two.test", true, true},    {"*.two.test", true, true},
+    {".two.test", true, true},   {"test", false, false},        {".test", false, true},
+    {"*", false, true},          {"p.test", false, true},  // its other ports are free
+    {"p.test:8443", true, true}, {"p.test:9443", false, false}, {"r7.test", true, true},
+    {"r77.test", false, false},  {".free.test", false, true},  // a regex may name something there
+    {"free.test", false, false}, {"*.below.test", true, true},  {"below.test", false, false},
 };
 
 TEST(Coverage, KnowsWhatListsDenyAndAllow) {

@@ -101,10 +101,9 @@ TEST(ControlRequest, LookingChangesNothing) {
                             Action::explain, Action::tail, Action::connections}) {
     EXPECT_TRUE(only_looks(action)) << text(action);
   }
-  for (const auto action :
-       {Action::put_agent, Action::remove_agent, Action::allow, Action::revoke, Action::mode,
-        Action::budget_reset, Action::reload, Action::rotate, Action::drain,
-        Action::adopt_listener}) {
+  for (const auto action : {Action::put_agent, Action::remove_agent, Action::allow, Action::revoke,
+                            Action::mode, Action::budget_reset, Action::reload, Action::rotate,
+                            Action::drain, Action::adopt_listener}) {
     EXPECT_FALSE(only_looks(action)) << text(action);
   }
 }

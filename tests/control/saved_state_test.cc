@@ -49,9 +49,7 @@ TEST(SavedState, IsReadAsItWasWritten) {
   EXPECT_EQ(grant.made.lease->bytes_up.left(), 4300);
 }
 
-TEST(SavedState, AnEmptyOneIsReadToo) {
-  EXPECT_TRUE(parse_state(state_text({}), "state.json"));
-}
+TEST(SavedState, AnEmptyOneIsReadToo) { EXPECT_TRUE(parse_state(state_text({}), "state.json")); }
 
 TEST(SavedState, OfAThousandAgentsIsNoProblem) {
   SavedState state;

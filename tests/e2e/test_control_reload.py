@@ -64,16 +64,17 @@ def test_config_with_an_error_changes_nothing(world, proxy):
     assert verdict(proxy, world, "a.test") is None
     line = proxy.audit.only(event="policy")
     assert line["verdict"] == "deny" and line["detail"] == "config-error"
-    assert proxy.metrics().value("stile_policy_reloads_total", result="error") == 1
+    assert proxy.metrics().total("stile_policy_reloads_total", result="error") == 1
 
 
 @pytest.mark.parametrize("key, value", [("workers", 2), ("state_dir", "/elsewhere"),
                                         ("control", "/elsewhere/control.sock"), ("user", "root")])
 def test_keys_that_need_a_restart_refuse_the_reload(world, proxy, key, value):
+    control = proxy.control()
     world.agents[0]["allow"] = ["b.test"]
     proxy.settings["server"] = {**proxy.settings["server"], key: value}
     proxy.write_config()
-    error = proxy.control().refused("reload")
+    error = control.refused("reload")
     assert error["code"] == "config-error" and f"server.{key}" in error["message"]
     assert verdict(proxy, world, "b.test") == "host-not-allowed"
 

@@ -5,6 +5,7 @@ import socket
 
 import pytest
 from harness.client import Client
+from harness.hello import hello_for
 from harness.origin import echo
 from harness.wait import until
 
@@ -155,7 +156,6 @@ def test_lent_listener_is_that_agent_until_the_connection_closes(world, proxy, l
     assert control.read() == {"ok": True, "agent": "lent"}
     client, answer = through(listener, ("a.test", world.port))
     assert answer.status == 200
-    from harness.hello import hello_for
     client.send(hello_for("a.test"))
     client.recv_exactly(len(hello_for("a.test")))
     own = open_echo(proxy, world, "a.test")

@@ -50,6 +50,15 @@ Outcome<void> end_grants(const std::vector<acl::Pattern>& hosts, Revocation& rev
   return boost::system::in_place_value;
 }
 
+// A count of requests that is over still carries what was opened on it: those hold the lease too,
+// beside the overlay, its copy and the policy in force.
+bool is_used_up(const GrantState& grant) {
+  constexpr long own_holders = 3;
+  const auto& lease = grant.made.lease;
+  return lease->bytes_up.is_spent() ||
+         (lease->requests.is_spent() && lease.use_count() <= own_holders);
+}
+
 bool is_still_allowed(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
                       const acl::Pattern& host) {
   if (allows_any_of(entry.allow, host)) return true;
@@ -68,6 +77,7 @@ Outcome<AgentOverlay> allow(const acl::AgentPolicy& entry, const AgentOverlay& o
   for (const auto& pattern : request.hosts) {
     if (auto free = check_deny(entry, next, pattern); !free) return free.error();
   }
+  if (next.grants.size() >= max_grants_per_agent) std::erase_if(next.grants, is_used_up);
   if (next.grants.size() >= max_grants_per_agent) {
     return Failure{ErrorCode::conflict, "the agent has 256 grants already; revoke some"};
   }

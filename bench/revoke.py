@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""How long a revocation takes with many tunnels open, and what the others notice of it.
+
+    bench/revoke.py [--build build/release] [--tunnels 9500]
+
+Opens the tunnels of one agent to one host, and one tunnel of another agent that plays ping-pong all
+the time. Then revokes the host, and prints the time from the request to the last close that a client
+sees, and the round trips of the other agent before and meanwhile.
+"""
+
+import argparse
+import json
+import os
+import resource
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+PROXY, ORIGIN = ("127.0.0.1", 23128), ("127.0.0.2", 29443)
+MANY, OTHER = "127.0.1.1", "127.0.1.2"
+
+CONFIG = """
+[server]
+workers = {workers}
+listen = ["127.0.0.1:23128"]
+metrics = ""
+control = "{folder}/control.sock"
+control_group = ""
+state_dir = "{folder}/state"
+[egress]
+ports = [29443]
+sni = "off"
+private_exceptions = ["127.0.0.2/32"]
+[dns]
+servers = ["127.0.0.1:1"]
+hosts_file = "{folder}/hosts"
+[limits]
+connections_per_agent = 20000
+requests_per_second = 0
+[audit]
+path = "{folder}/audit.jsonl"
+[agents]
+directories = []
+[[agent]]
+id = "many"
+source = ["127.0.1.1"]
+allow = ["origin.test"]
+[[agent]]
+id = "other"
+source = ["127.0.1.2"]
+allow = ["origin.test"]
+"""
+
+
+def raise_limit():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
+
+
+def serve_origin():
+    """A child: accepts everything and sends back what it gets."""
+    raise_limit()
+    listener = socket.create_server(ORIGIN, backlog=4096)
+    poll, sockets = select.epoll(), {}
+    poll.register(listener, select.EPOLLIN)
+    while True:
+        for number, _ in poll.poll():
+            if number == listener.fileno():
+                made, _ = listener.accept()
+                made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                sockets[made.fileno()] = made
+                poll.register(made, select.EPOLLIN)
+                continue
+            try:
+                data = sockets[number].recv(65536)
+                if data:
+                    sockets[number].sendall(data)
+                    continue
+            except OSError:
+                pass
+            poll.unregister(number)
+            sockets.pop(number).close()
+
+
+def tunnel(source):
+    sock = socket.create_connection(PROXY, 30, (source, 0))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.sendall(b"CONNECT origin.test:29443 HTTP/1.1\r\n\r\n")
+    answer = sock.recv(4096)
+    assert answer.startswith(b"HTTP/1.1 200"), answer
+    sock.sendall(b"x")
+    assert sock.recv(1) == b"x"
+    return sock
+
+
+class PingPong(threading.Thread):
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.sock, self.trips, self.slowest = tunnel(OTHER), 0, 0.0
+
+    def run(self):
+        while True:
+            began = time.monotonic()
+            self.sock.sendall(b"ping")
+            self.sock.recv(4)
+            self.slowest = max(self.slowest, time.monotonic() - began)
+            self.trips += 1
+
+    def rate(self, action):
+        """Round trips a second while action() runs, and the slowest of them."""
+        self.slowest, before, began = 0.0, self.trips, time.monotonic()
+        value = action()
+        return value, (self.trips - before) / (time.monotonic() - began), self.slowest
+
+
+def revoke(folder, sockets):
+    """Seconds from the request to its answer, and to the last close."""
+    poll = select.epoll()
+    for sock in sockets:
+        poll.register(sock, select.EPOLLIN)
+    control = socket.socket(socket.AF_UNIX)
+    control.connect(f"{folder}/control.sock")
+    began = time.monotonic()
+    control.sendall(b'{"action":"revoke","agent":"many","hosts":["origin.test"]}\n')
+    left, answered = len(sockets), []
+    threading.Thread(target=lambda: (control.recv(4096), answered.append(time.monotonic()))).start()
+    while left:
+        for number, _ in poll.poll(60):
+            poll.unregister(number)
+            left -= 1
+    last = time.monotonic() - began
+    while not answered:
+        time.sleep(0.001)
+    return answered[0] - began, last
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--tunnels", type=int, default=9500)
+    parser.add_argument("--workers", type=int, default=1)
+    flags = parser.parse_args()
+    count = min(flags.tunnels, raise_limit() // 2 - 500)
+    with tempfile.TemporaryDirectory(dir=flags.build) as folder:
+        folder = os.path.abspath(folder)
+        with open(f"{folder}/stile.toml", "w") as config, open(f"{folder}/hosts", "w") as hosts:
+            config.write(CONFIG.format(folder=folder, workers=flags.workers))
+            hosts.write("127.0.0.2 origin.test\n")
+        origin = os.fork()
+        if origin == 0:
+            serve_origin()
+        daemon = subprocess.Popen([f"{flags.build}/cmd/stiled", "-c", f"{folder}/stile.toml"])
+        try:
+            while not os.path.exists(f"{folder}/control.sock"):
+                time.sleep(0.01)
+            time.sleep(0.2)
+            others = PingPong()
+            sockets = [tunnel(MANY) for _ in range(count)]
+            others.start()
+            _, before, slowest_before = others.rate(lambda: time.sleep(1))
+            (answered, last), during, slowest = others.rate(lambda: revoke(folder, sockets))
+        finally:
+            daemon.kill()
+            os.kill(origin, 9)
+            daemon.wait()
+            os.waitpid(origin, 0)
+    print(json.dumps({"tunnels": count, "answered_ms": round(answered * 1e3, 1),
+                      "last_close_ms": round(last * 1e3, 1), "other_trips_per_second_before":
+                      round(before), "meanwhile": round(during), "slowest_trip_ms_before":
+                      round(slowest_before * 1e3, 1), "slowest_meanwhile": round(slowest * 1e3, 1)}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

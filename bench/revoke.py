@@ -10,6 +10,7 @@ sees, and the round trips of the other agent before and meanwhile.
 
 import argparse
 import json
+import multiprocessing
 import os
 import resource
 import select
@@ -98,24 +99,30 @@ def tunnel(source):
     return sock
 
 
-class PingPong(threading.Thread):
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.sock, self.trips, self.slowest = tunnel(OTHER), 0, 0.0
+class PingPong:
+    """A process of its own, so that what it sees is the proxy's doing."""
 
-    def run(self):
+    def __init__(self):
+        self.trips = multiprocessing.Value("L", 0)
+        self.slowest = multiprocessing.Value("d", 0.0)
+        self.process = multiprocessing.Process(target=self.play, daemon=True)
+        self.process.start()
+
+    def play(self):
+        sock = tunnel(OTHER)
         while True:
             began = time.monotonic()
-            self.sock.sendall(b"ping")
-            self.sock.recv(4)
-            self.slowest = max(self.slowest, time.monotonic() - began)
-            self.trips += 1
+            sock.sendall(b"ping")
+            sock.recv(4)
+            self.slowest.value = max(self.slowest.value, time.monotonic() - began)
+            self.trips.value += 1
 
     def rate(self, action):
         """Round trips a second while action() runs, and the slowest of them."""
-        self.slowest, before, began = 0.0, self.trips, time.monotonic()
+        self.slowest.value, before, began = 0.0, self.trips.value, time.monotonic()
         value = action()
-        return value, (self.trips - before) / (time.monotonic() - began), self.slowest
+        seconds = time.monotonic() - began
+        return value, (self.trips.value - before) / seconds, self.slowest.value
 
 
 def revoke(folder, sockets):
@@ -161,9 +168,9 @@ def main():
             time.sleep(0.2)
             others = PingPong()
             sockets = [tunnel(MANY) for _ in range(count)]
-            others.start()
             _, before, slowest_before = others.rate(lambda: time.sleep(1))
             (answered, last), during, slowest = others.rate(lambda: revoke(folder, sockets))
+            others.process.kill()
         finally:
             daemon.kill()
             os.kill(origin, 9)

@@ -22,7 +22,9 @@ TEST(BudgetLedger, IsAheadOfTheUseAndNeverBeyondTheTotal) {
     const auto next = reserve(total, used, written, step, true);
     EXPECT_GE(next, used);
     EXPECT_LE(next, total);
-    if (next < total) EXPECT_GE(next, used + total / 16);
+    if (next < total) {
+      EXPECT_GE(next, used + total / 16);
+    }
     if (next != written) ++writes;
     written = next;
   }

@@ -115,7 +115,9 @@ TEST(Explain, TakesUrlsAsClientsMakeRequestsOfThem) {
     const auto told = explain(*live.snapshot(), request, 1);
     ASSERT_TRUE(told) << row.url;
     EXPECT_EQ(acl::text(told->decision.reason), row.reason) << row.url;
-    if (row.port != 0) EXPECT_EQ(told->decision.port, row.port) << row.url;
+    if (row.port != 0) {
+      EXPECT_EQ(told->decision.port, row.port) << row.url;
+    }
   }
 }
 

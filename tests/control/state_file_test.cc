@@ -76,7 +76,9 @@ TEST(StateFile, SurvivesAKillAtAnyMoment) {
     ASSERT_TRUE(file) << file.error().message;
     const auto text = file->read();
     ASSERT_TRUE(text);
-    if (text->has_value()) EXPECT_TRUE(**text == even || **text == odd) << (*text)->size();
+    if (text->has_value()) {
+      EXPECT_TRUE(**text == even || **text == odd) << (*text)->size();
+    }
   }
 }
 

@@ -1,1 +1,0 @@
-stile_fuzzer(control_request LINK stile::control)

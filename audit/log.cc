@@ -39,7 +39,8 @@ Result<Tail> read_tail_of(const std::string& path) {
 
 }  // namespace
 
-Log::Log(Options options) : options_{std::move(options)}, linker_{options_.chain} {}
+Log::Log(Options options)
+    : options_{std::move(options)}, linker_{options_.chain}, rotator_{&rotate} {}
 Log::~Log() = default;
 
 Result<std::unique_ptr<Log>> Log::open(Options options) {
@@ -83,7 +84,7 @@ void Log::rotate_if_full() {
   if (rotate_at_ == 0 || torn_.present()) return;
   const std::uint64_t size = file_.size();
   if (size == 0 || size + out_.size() <= rotate_at_) return;
-  auto fresh = rotate(options_.path, options_.keep);
+  auto fresh = rotator_(options_.path, options_.keep);
   if (!fresh) {
     problem_ = fresh.error().message;
     rotate_at_ = size + out_.size() + options_.max_bytes / 8;  // not again at every batch
@@ -129,6 +130,11 @@ void Log::set_tap(std::function<void(std::string_view)> tap) {
 void Log::set_on_rotate(std::function<void(const std::string&, const Head&)> on_rotate) {
   const std::lock_guard lock{mutex_};
   on_rotate_ = std::move(on_rotate);
+}
+
+void Log::set_rotator(Rotator rotator) {
+  const std::lock_guard lock{mutex_};
+  rotator_ = std::move(rotator);
 }
 
 }  // namespace stile::audit

@@ -75,11 +75,14 @@ class Log {
   // Why it is not healthy, or why a rotation failed; for people. Empty if neither.
   [[nodiscard]] std::string problem() const;
 
-  // Both are called under the log's lock and must be quick; they must not call the log.
+  // All three are called under the log's lock and must be quick; they must not call the log.
   // With the lines just written, whole and with newlines: for `tail`.
   void set_tap(std::function<void(std::string_view lines)> tap);
   // With the name of the file that a rotation by size closed, and its last line.
   void set_on_rotate(std::function<void(const std::string& file, const Head& head)> on_rotate);
+  // Does what rotate() in audit/rotate.h does, for writers that may not open files themselves.
+  using Rotator = std::function<Result<File>(const std::string& path, std::uint32_t keep)>;
+  void set_rotator(Rotator rotator);
 
  private:
   explicit Log(Options options);
@@ -125,6 +128,7 @@ class Log {
   std::string problem_;
   std::function<void(std::string_view)> tap_;
   std::function<void(const std::string&, const Head&)> on_rotate_;
+  Rotator rotator_;
   std::atomic<std::uint64_t> events_{0}, gaps_{0};
   std::atomic<bool> healthy_{true};
 };

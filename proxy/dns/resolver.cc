@@ -50,7 +50,7 @@ Resolver::Resolver(Loop& loop, const Options& options, const Environment& enviro
       environment_{environment},
       cache_{options.cache_entries},
       random_{std::random_device{}()} {
-  open_channels();
+  channels_ = open_channels(environment_);
 }
 
 Resolver::~Resolver() {
@@ -60,19 +60,16 @@ Resolver::~Resolver() {
   lookups_.clear();  // the channels' last calls then find nothing
 }
 
-void Resolver::open_channels() {
-  Channel::Options channel{environment_.servers, options_.timeout / 3, false};
-  udp_.reset();
-  tcp_.reset();
+Resolver::Channels Resolver::open_channels(const Environment& environment) const {
+  Channel::Options channel{environment.servers, options_.timeout / 3, false};
   auto udp = Channel::open(loop_, channel);
   channel.use_tcp = true;
   auto tcp = Channel::open(loop_, channel);
   if (!udp || !tcp) {
     log::error((udp ? tcp : udp).error().message);
-    return;
+    return {};
   }
-  udp_ = std::move(*udp);
-  tcp_ = std::move(*tcp);
+  return {std::move(*udp), std::move(*tcp)};
 }
 
 ResolvedPtr Resolver::known(std::string_view name) {
@@ -126,7 +123,7 @@ std::string Resolver::with_random_case(std::string_view name) {
 }
 
 void Resolver::send(Lookup& lookup, Rtype type, bool over_tcp) {
-  Channel* channel = over_tcp ? tcp_.get() : udp_.get();
+  Channel* channel = (over_tcp ? channels_.tcp : channels_.udp).get();
   if (channel == nullptr) {  // no usable server: the look-up ends at its deadline
     return;
   }
@@ -204,14 +201,14 @@ void Resolver::finish(Lookup& ended) {
   }
 }
 
-void Resolver::change(const Environment& environment) {
+void Resolver::change(const Environment& environment, Channels channels) {
   const bool new_servers = environment.servers != environment_.servers;
   environment_ = environment;
   if (!new_servers) return;
   cache_.clear();
   // Closing a channel answers everything under way with nothing; those answers are not for us.
   for (auto& [name, lookup] : lookups_) lookup->id = next_id_++;
-  open_channels();
+  channels_ = std::move(channels);
   std::vector<std::string> names;
   for (const auto& [name, lookup] : lookups_) names.push_back(name);
   for (const std::string& name : names) {

@@ -63,8 +63,15 @@ class Resolver {
   [[nodiscard]] bool ask(std::string_view name, std::shared_ptr<acl::Account> account,
                          Waiter& waiter);
 
+  // The ways to the servers.
+  struct Channels {
+    std::unique_ptr<Channel> udp, tcp;
+  };
+  // From any thread that may open files: c-ares takes the randomness of its ids from /dev/urandom.
+  // Both are null if it failed.
+  [[nodiscard]] Channels open_channels(const Environment& environment) const;
   // New servers or a new hosts file. What was under way is asked again of the new servers.
-  void change(const Environment& environment);
+  void change(const Environment& environment, Channels channels);
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
 
  private:
@@ -74,7 +81,6 @@ class Resolver {
                  bool over_tcp, std::span<const std::uint8_t> packet);
   void finish(struct Lookup& lookup);
   [[nodiscard]] std::string with_random_case(std::string_view name);
-  void open_channels();
 
   Loop& loop_;
   Options options_;
@@ -83,7 +89,7 @@ class Resolver {
   Cache cache_;
   std::uint64_t next_id_ = 1;
   std::unordered_map<std::string, std::unique_ptr<struct Lookup>> lookups_;
-  std::unique_ptr<Channel> udp_, tcp_;
+  Channels channels_;
   std::mt19937_64 random_;
 };
 

@@ -17,8 +17,8 @@ void Server::housekeeping() {
   log_->retry();
   card_watch_.look_again();
   if (dns_files_.changed()) {
-    each_worker(
-        [dns = dns_files_.read()](session::Context& context) { context.resolver.change(dns); });
+    const auto dns = dns_files_.read();
+    for (auto& worker : workers_) worker->change_dns(dns);
   }
   // The watchdog is told only while every worker answers: a stalled one gets the daemon restarted.
   if (alive_ >= workers_.size()) notify("WATCHDOG=1");

@@ -34,10 +34,15 @@ Result<void> become(const std::string& user) {
   return {};
 }
 
-Result<void> drop_capabilities() {
+// Before anything else: it takes CAP_SETPCAP, which goes with the user. Without that one, nothing
+// can be dropped; no_new_privs then keeps what is left from ever being used.
+void empty_bounding_set() {
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
-    ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);  // not permitted without CAP_SETPCAP: no harm
+    ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   }
+}
+
+Result<void> drop_capabilities() {
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
@@ -70,6 +75,7 @@ void prepare_process() {
 }
 
 Result<void> drop_privileges(const std::string& user) {
+  empty_bounding_set();
   if (!user.empty() && ::geteuid() == 0) {
     if (auto changed = become(user); !changed) return changed;
   }

@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 
+#include "audit/rotate.h"
 #include "control/saved_state.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/log.h"
 #include "proxy/server/host_addresses.h"
 #include "proxy/server/privileges.h"
+#include "proxy/server/sandbox.h"
 #include "proxy/server/version.h"
 
 namespace stile::server {
@@ -117,8 +120,28 @@ Result<void> Server::open_desk() {
     saved = std::move(*read);
   }
   if (auto done = open_log(saved); !done) return done;
+  if (auto done = confine(); !done) return done;
   desk_ = std::make_unique<PolicyDesk>(
       context_, store_.reader, control::LivePolicy{std::move(store_.base), saved}, std::move(file));
+  return {};
+}
+
+// When everything that needs more is open, and before the first thread is started.
+Result<void> Server::confine() {
+  std::vector<std::string> writable{settings().server.state_dir};
+  if (const std::filesystem::path log{settings().audit.path}; log != "-") {
+    // Both names of the log's folder: a link may lead elsewhere, and rotation goes by the name.
+    std::error_code ignored;
+    writable.push_back(std::filesystem::absolute(log, ignored).parent_path());
+    writable.push_back(std::filesystem::canonical(log, ignored).parent_path());
+  }
+  if (auto confined = confine_process(writable); !confined) return confined;
+  errands_ = std::make_unique<Errands>();
+  log_->set_rotator([this](const std::string& path, std::uint32_t keep) {
+    std::optional<Result<audit::File>> rotated;
+    errands_->run([&] { rotated.emplace(audit::rotate(path, keep)); });
+    return std::move(*rotated);
+  });
   return {};
 }
 
@@ -252,10 +275,9 @@ void Server::notify(const std::string& state) const { ::sd_notify(0, state.c_str
 
 void Server::settings_changed() {
   dns_files_ = DnsFiles{settings().dns};
-  each_worker([limits = limits(), dns = dns_files_.read()](session::Context& context) {
-    context.limits = limits;
-    context.resolver.change(dns);
-  });
+  const auto dns = dns_files_.read();
+  for (auto& worker : workers_) worker->change_dns(dns);
+  each_worker([limits = limits()](session::Context& context) { context.limits = limits; });
   const auto& agents = settings().agents;
   card_watch_.watch(agents.watch ? agents.directories : std::vector<std::string>{});
 }

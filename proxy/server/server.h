@@ -16,6 +16,7 @@
 #include "proxy/server/card_watch.h"
 #include "proxy/server/control_service.h"
 #include "proxy/server/dns_environment.h"
+#include "proxy/server/errands.h"
 #include "proxy/server/gather.h"
 #include "proxy/server/listeners.h"
 #include "proxy/server/policy_desk.h"
@@ -29,7 +30,8 @@ class Server {
   explicit Server(PolicyStore store);
   ~Server();
 
-  // Binds, gives up privileges, reads the state, opens the log. Nothing is served yet.
+  // Binds, gives up privileges, reads the state, opens the log, enters the sandbox. Nothing is
+  // served yet.
   [[nodiscard]] Result<void> prepare();
   // Serves until told to stop.
   void run();
@@ -37,6 +39,7 @@ class Server {
  private:
   [[nodiscard]] Result<void> bind();
   [[nodiscard]] Result<void> open_desk();
+  [[nodiscard]] Result<void> confine();
   [[nodiscard]] Result<void> open_log(const control::SavedState& saved);
   void start_workers();
   void start_control();
@@ -68,6 +71,7 @@ class Server {
   std::vector<Listener> listeners_;
   ControlSockets control_sockets_;
   std::optional<boost::asio::ip::tcp::acceptor> metrics_acceptor_;
+  std::unique_ptr<Errands> errands_;
   std::unique_ptr<audit::Log> log_;
   std::unique_ptr<session::Shared> shared_;
   Workers workers_;

@@ -4,6 +4,10 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <cstdlib>
+
+#include "proxy/base/log.h"
+#include "proxy/server/sandbox.h"
 
 namespace stile::server {
 namespace {
@@ -37,6 +41,10 @@ void Worker::start() {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are the main thread's
+    if (auto confined = confine_worker(); !confined) {
+      log::error(confined.error().message);
+      std::abort();  // nobody is served outside the sandbox
+    }
     loop_.run([this] { return context_.audit.flush(); });
   }};
 }
@@ -64,6 +72,14 @@ void Worker::on_deadline() {
 
 void Worker::post(std::function<void(session::Context&)> work) {
   loop_.post([this, work = std::move(work)] { work(context_); });
+}
+
+void Worker::change_dns(const dns::Environment& environment) {
+  auto channels =
+      std::make_shared<dns::Resolver::Channels>(context_.resolver.open_channels(environment));
+  post([environment, channels](session::Context& context) {
+    context.resolver.change(environment, std::move(*channels));
+  });
 }
 
 void Worker::judge_again(bool all) {

@@ -49,6 +49,7 @@ LIBRARIES = {
     "prometheus-cpp": Library(r"prometheus/", r"\bprometheus::", ("proxy/metrics/",)),
     "libnftables": Library(r"nftables/", r"\bnft_\w+\(", ("netns/",), in_headers=False),
     "libmnl": Library(r"libmnl/", r"\bmnl_\w+\(", ("netns/",)),
+    "libseccomp": Library(r"seccomp\.h", r"\bseccomp_\w+\(", ("proxy/server/",), in_headers=False),
     "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/")),
     "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/",)),
     "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/", "cmd/")),

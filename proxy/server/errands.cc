@@ -1,0 +1,43 @@
+// Errands: one thread that does for the workers what their sandbox forbids them: files by name.
+#include "proxy/server/errands.h"
+
+#include <pthread.h>
+
+#include <csignal>
+
+namespace stile::server {
+
+Errands::Errands() : thread_{[this] { serve(); }} {}
+
+Errands::~Errands() {
+  {
+    const std::lock_guard lock{mutex_};
+    ended_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Errands::run(const std::function<void()>& work) {
+  const std::lock_guard turn{one_at_a_time_};
+  std::unique_lock lock{mutex_};
+  work_ = &work;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return work_ == nullptr; });
+}
+
+void Errands::serve() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are the main thread's
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    changed_.wait(lock, [this] { return ended_ || work_ != nullptr; });
+    if (work_ == nullptr) return;
+    (*work_)();
+    work_ = nullptr;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace stile::server

@@ -1,0 +1,31 @@
+// Errands: one thread that does for the workers what their sandbox forbids them: files by name.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace stile::server {
+
+class Errands {
+ public:
+  Errands();
+  ~Errands();
+  Errands(const Errands&) = delete;
+  Errands& operator=(const Errands&) = delete;
+
+  // Runs the work on the thread and waits for its end; from any thread. It must not throw.
+  void run(const std::function<void()>& work);
+
+ private:
+  void serve();
+
+  std::mutex one_at_a_time_, mutex_;
+  std::condition_variable changed_;
+  const std::function<void()>* work_ = nullptr;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace stile::server

@@ -238,7 +238,10 @@ in
         LockPersonality = true;
         MemoryDenyWriteExecute = true;
         SystemCallArchitectures = "native";
-        SystemCallFilter = [ "@system-service" "~@privileged @resources" ];
+        SystemCallFilter = [
+          "@system-service seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self"
+          "~@privileged @resources"
+        ];
         SystemCallErrorNumber = "EPERM";
         UMask = "0077";
         # Not here: PrivateUsers, with which everybody at the control socket would be `nobody`.

@@ -9,6 +9,7 @@
 , cli11
 , libmnl
 , libpsl
+, libseccomp
 , nftables
 , nlohmann_json
 , openssl
@@ -30,6 +31,7 @@ stdenv.mkDerivation {
     cli11
     libmnl
     libpsl
+    libseccomp
     nftables
     nlohmann_json
     openssl

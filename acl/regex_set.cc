@@ -12,6 +12,7 @@ namespace {
 
 // A single expression beyond this is a mistake, or an attempt to fill the memory ("(a{999}){999}").
 constexpr std::int64_t max_expression_bytes = std::int64_t{1} << 20;
+constexpr std::size_t max_fault_bytes = 120;  // of a message for people
 
 std::atomic<std::uint64_t> failure_count{0};
 
@@ -58,7 +59,11 @@ RegexSet::~RegexSet() = default;
 
 std::string RegexSet::fault(std::string_view expression) {
   const RE2 compiled{piece(expression), options(max_expression_bytes)};
-  return compiled.ok() ? std::string{} : compiled.error();
+  if (compiled.ok()) return {};
+  // RE2 repeats what it could not read, which may be the whole expression.
+  std::string fault = compiled.error();
+  if (fault.size() > max_fault_bytes) fault.replace(max_fault_bytes, std::string::npos, "...");
+  return fault;
 }
 
 RegexSet::Key RegexSet::key(const std::vector<std::shared_ptr<const RuleSet>>& sets) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -104,7 +105,8 @@ int serve(const std::string& file, bool is_foreground) {
     std::cerr << store.error().text();
     return 1;
   }
-  server::Server daemon{std::move(*store)};
+  const auto folder = [](const std::filesystem::path& file) { return file.parent_path().string(); };
+  server::Server daemon{std::move(*store), {folder(conf->pid_file), folder(conf->cache_log)}};
   const auto pid_file = squid::PidFile::create(conf->pid_file);
   if (!pid_file) {
     log::error(pid_file.error().message);

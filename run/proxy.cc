@@ -69,10 +69,7 @@ void Proxy::tick() {
     context.own_addresses = own;
   });
   worker_->judge_again(true);  // time alone can turn a verdict
-  if (dns_files_.changed()) {
-    worker_->post(
-        [dns = dns_files_.read()](session::Context& context) { context.resolver.change(dns); });
-  }
+  if (dns_files_.changed()) worker_->change_dns(dns_files_.read());
 }
 
 void Proxy::stop() {

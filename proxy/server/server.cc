@@ -45,13 +45,14 @@ Result<control::SavedState> read_state(const control::StateFile& file) {
 
 }  // namespace
 
-Server::Server(PolicyStore store)
+Server::Server(PolicyStore store, std::vector<std::string> writable_directories)
     : store_{std::move(store)},
       signals_{context_},
       tick_{context_},
       drain_poll_{context_},
       address_events_{context_},
       dns_files_{store_.base->loaded.settings.dns},
+      writable_directories_{std::move(writable_directories)},
       card_watch_{context_, [this] { desk_->read_cards(); }} {
   for (const int signal : {SIGHUP, SIGTERM, SIGINT, SIGUSR1}) signals_.add(signal);
 }
@@ -128,7 +129,8 @@ Result<void> Server::open_desk() {
 
 // When everything that needs more is open, and before the first thread is started.
 Result<void> Server::confine() {
-  std::vector<std::string> writable{settings().server.state_dir};
+  std::vector<std::string> writable = writable_directories_;
+  writable.push_back(settings().server.state_dir);
   if (const std::filesystem::path log{settings().audit.path}; log != "-") {
     // Both names of the log's folder: a link may lead elsewhere, and rotation goes by the name.
     std::error_code ignored;

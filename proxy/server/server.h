@@ -27,7 +27,8 @@ namespace stile::server {
 
 class Server {
  public:
-  explicit Server(PolicyStore store);
+  // Files in these folders are written beside the log and the state: of whoever wraps the daemon.
+  explicit Server(PolicyStore store, std::vector<std::string> writable_directories = {});
   ~Server();
 
   // Binds, gives up privileges, reads the state, opens the log, enters the sandbox. Nothing is
@@ -71,6 +72,7 @@ class Server {
   std::vector<Listener> listeners_;
   ControlSockets control_sockets_;
   std::optional<boost::asio::ip::tcp::acceptor> metrics_acceptor_;
+  std::vector<std::string> writable_directories_;
   std::unique_ptr<Errands> errands_;
   std::unique_ptr<audit::Log> log_;
   std::unique_ptr<session::Shared> shared_;

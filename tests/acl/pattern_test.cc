@@ -134,6 +134,13 @@ TEST(PatternParse, SaysWhatIsWrong) {
   }
 }
 
+// RE2 repeats the expression in what it says of it; found by the fuzzer.
+TEST(PatternParse, KeepsItsMessagesShort) {
+  const auto parsed = Pattern::parse("~(" + std::string(5000, 'v'));
+  ASSERT_FALSE(parsed);
+  EXPECT_LT(parsed.error().message.size(), 400U);
+}
+
 TEST(PatternParse, PutsNoForeignBytesIntoItsMessages) {
   const auto pattern = Pattern::parse("evil\n\x1b[31m\xff");
   ASSERT_FALSE(pattern);

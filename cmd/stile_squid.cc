@@ -105,7 +105,7 @@ int serve(const std::string& file, bool is_foreground) {
     std::cerr << store.error().text();
     return 1;
   }
-  const auto folder = [](const std::filesystem::path& file) { return file.parent_path().string(); };
+  const auto folder = [](const std::filesystem::path& path) { return path.parent_path().string(); };
   server::Server daemon{std::move(*store), {folder(conf->pid_file), folder(conf->cache_log)}};
   const auto pid_file = squid::PidFile::create(conf->pid_file);
   if (!pid_file) {

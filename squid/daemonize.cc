@@ -21,19 +21,18 @@ Background Background::enter() {
   }
   ::close(ends[0]);
   ::setsid();
-  return Background{ends[1]};
+  return Background{ends[1], ::open("/dev/null", O_RDWR | O_CLOEXEC)};
 }
 
 void Background::ready(const std::string& log) {
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   int out = ::open(log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0640);
-  if (out < 0) out = null;
-  ::dup2(null, STDIN_FILENO);
-  ::dup2(null, STDOUT_FILENO);
+  if (out < 0) out = null_;
+  ::dup2(null_, STDIN_FILENO);
+  ::dup2(null_, STDOUT_FILENO);
   ::dup2(out, STDERR_FILENO);
   const char byte = 1;
-  static_cast<void>(::write(fd_, &byte, 1));
-  ::close(fd_);
+  static_cast<void>(::write(parent_, &byte, 1));
+  ::close(parent_);
 }
 
 }  // namespace stile::squid

@@ -14,8 +14,9 @@ class Background {
   void ready(const std::string& log);
 
  private:
-  explicit Background(int fd) : fd_{fd} {}
-  int fd_;
+  Background(int parent, int null) : parent_{parent}, null_{null} {}
+  int parent_;  // a pipe to it
+  int null_;    // /dev/null, opened while that is still allowed
 };
 
 }  // namespace stile::squid

@@ -14,6 +14,7 @@ class Site:
         while self._lock is None:
             self.network = f"127.{random.randint(1, 254)}.{random.randint(0, 255)}"
             self._lock = self._try_lock()
+        self._ports = set()
         self.proxy_port = self._free_port(self.address(1))
         self.metrics_port = self._free_port(self.address(1))
         self.dns_port = self._free_port(self.address(2))
@@ -36,15 +37,17 @@ class Site:
     def address(self, last):
         return f"{self.network}.{last}"
 
-    @staticmethod
-    def _free_port(address):
+    def _free_port(self, address):
         """Below the range from which the kernel hands out ports for outgoing connections."""
         while True:
             port = random.randint(10000, 32000)
+            if port in self._ports:
+                continue
             with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
                 try:
                     tcp.bind((address, port))
                     udp.bind((address, port))
+                    self._ports.add(port)
                     return port
                 except OSError:
                     continue

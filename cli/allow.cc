@@ -64,7 +64,7 @@ void add_allow(CLI::App& app, Action& action) {
   add_control_options(*command, options->control);
   command->footer(
       "Examples:\n"
-      "  stile allow alpha pypi.org --for 10m\n"
+      "  stile allow alpha wheels.example.org --for 10m\n"
       "  stile allow alpha .githubusercontent.com files.example.com:8443 --max-requests 20\n"
       "  stile allow alpha upload.example.com --bytes-up 5MiB --reason 'ticket 4711'\n"
       "A deny rule wins over a grant. What is granted shows in `stile agents AGENT`.");

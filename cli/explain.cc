@@ -120,7 +120,7 @@ void add_explain(CLI::App& app, Action& action) {
       "Examples:\n"
       "  stile explain alpha https://example.com/\n"
       "  stile explain alpha github.com:22 --resolve\n"
-      "  stile explain 10.200.0.2 http://deb.debian.org/\n"
+      "  stile explain 10.200.0.2 http://packages.example.net/\n"
       "Exit status: 0 if it is let through (in mode observe too), 1 if it is refused. Nothing is\n"
       "sent and nothing is counted.");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

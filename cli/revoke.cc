@@ -56,7 +56,7 @@ void add_revoke(CLI::App& app, Action& action) {
   add_control_options(*command, options->control);
   command->footer(
       "Examples:\n"
-      "  stile revoke alpha pypi.org\n"
+      "  stile revoke alpha wheels.example.org\n"
       "  stile revoke alpha --grant 7f3a      (the ids are in `stile agents alpha`)\n"
       "A host that the policy itself allows is denied until `stile allow`, or until that agent's\n"
       "entry in the config changes.");

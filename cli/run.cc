@@ -48,7 +48,7 @@ void add_run(CLI::App& app, Action& action) {
   command->footer(
       "Examples:\n"
       "  stile run --allow api.github.com -- curl https://api.github.com/zen\n"
-      "  stile run --allow .npmjs.org --allow http://deb.debian.org -- make\n"
+      "  stile run --allow .example.org --allow http://packages.example.net -- make\n"
       "  stile run --observe --audit seen.jsonl -- ./agent     what does it ask for?\n"
       "Exit status: the command's; 128+n for a signal, 125 if stile failed and nothing was run,\n"
       "126 and 127 if the command cannot be run or found.");

@@ -31,7 +31,8 @@ void Background::ready(const std::string& log) {
   ::dup2(null_, STDOUT_FILENO);
   ::dup2(out, STDERR_FILENO);
   const char byte = 1;
-  static_cast<void>(::write(parent_, &byte, 1));
+  // A parent that is gone needs no word.
+  [[maybe_unused]] const ssize_t told = ::write(parent_, &byte, 1);
   ::close(parent_);
 }
 

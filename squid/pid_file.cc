@@ -51,7 +51,8 @@ PidFile::PidFile(PidFile&& other) noexcept
 
 PidFile::~PidFile() {
   if (fd_ < 0) return;
-  static_cast<void>(::ftruncate(fd_, 0));
+  // Emptied too: in a folder of root's, the daemon's own user cannot remove it.
+  [[maybe_unused]] const int emptied = ::ftruncate(fd_, 0);
   ::unlink(path_.c_str());
   ::close(fd_);
 }

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,8 +13,6 @@ from harness.stiled import binary
 ROOT = Path(__file__).resolve().parents[2]
 NIX = ROOT / "deploy" / "nix"
 EVAL = Path(__file__).resolve().parent / "nix" / "eval.nix"
-
-pytestmark = pytest.mark.skipif(not shutil.which("nix-instantiate"), reason="no nix")
 
 
 def nix(run_folder, *arguments):

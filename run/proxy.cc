@@ -4,25 +4,13 @@
 #include "proxy/base/clock.h"
 #include "proxy/server/host_addresses.h"
 #include "proxy/server/version.h"
+#include "proxy/server/worker_options.h"
 
 namespace stile::run {
 namespace {
 
 // Lines that nobody keeps are made all the same: the summary counts them.
 constexpr auto nowhere = "/dev/null";
-
-session::Limits limits_of(const config::LimitSettings& settings) {
-  session::Limits limits;
-  limits.connections = settings.connections;
-  limits.connections_of_unknown = settings.connections_per_agent;
-  limits.requests_of_unknown = settings.requests_per_second;
-  limits.header_bytes = settings.header_bytes;
-  limits.header_timeout = settings.header_timeout;
-  limits.client_hello_timeout = settings.client_hello_timeout;
-  limits.connect_timeout = settings.connect_timeout;
-  limits.idle_timeout = settings.idle_timeout;
-  return limits;
-}
 
 }  // namespace
 
@@ -50,12 +38,8 @@ Result<void> Proxy::serve(UniqueFd listener) {
   start.policy = policy_.snapshot->generation();
   start.version = server::version;
   write_line(start);
-  const auto& settings = policy_.settings;
-  server::Worker::Options options;
-  options.dns = {settings.dns.timeout, settings.dns.max_ttl, settings.dns.cache_entries,
-                 settings.dns.in_flight_per_agent};
+  server::Worker::Options options = server::worker_options(policy_.settings);
   options.dns_environment = dns_files_.read();
-  options.limits = limits_of(settings.limits);
   options.own_addresses = server::own_addresses({});
   worker_ = std::make_unique<server::Worker>(shared_, *log_, options);
   worker_->listen(std::move(listener), policy_.agent);

@@ -16,6 +16,7 @@
 #include "proxy/server/privileges.h"
 #include "proxy/server/sandbox.h"
 #include "proxy/server/version.h"
+#include "proxy/server/worker_options.h"
 
 namespace stile::server {
 namespace {
@@ -173,27 +174,10 @@ Result<void> Server::open_log(const control::SavedState& saved) {
   return {};
 }
 
-session::Limits Server::limits() const {
-  const auto& configured = settings().limits;
-  session::Limits limits;
-  limits.connections = configured.connections;
-  limits.connections_of_unknown = configured.connections_per_agent;
-  limits.requests_of_unknown = configured.requests_per_second;
-  limits.header_bytes = configured.header_bytes;
-  limits.header_timeout = configured.header_timeout;
-  limits.client_hello_timeout = configured.client_hello_timeout;
-  limits.connect_timeout = configured.connect_timeout;
-  limits.idle_timeout = configured.idle_timeout;
-  return limits;
-}
-
 void Server::start_workers() {
-  const auto& dns = settings().dns;
-  Worker::Options options;
+  Worker::Options options = worker_options(settings());
   options.count = worker_count(settings().server.workers);
-  options.dns = {dns.timeout, dns.max_ttl, dns.cache_entries, dns.in_flight_per_agent};
   options.dns_environment = dns_files_.read();
-  options.limits = limits();
   options.own_addresses = own_addresses(listener_addresses_);
   for (; options.index < options.count; ++options.index) {
     workers_.push_back(std::make_unique<Worker>(*shared_, *log_, options));
@@ -279,7 +263,9 @@ void Server::settings_changed() {
   dns_files_ = DnsFiles{settings().dns};
   const auto dns = dns_files_.read();
   for (auto& worker : workers_) worker->change_dns(dns);
-  each_worker([limits = limits()](session::Context& context) { context.limits = limits; });
+  each_worker([limits = limits_of(settings().limits)](session::Context& context) {
+    context.limits = limits;
+  });
   const auto& agents = settings().agents;
   card_watch_.watch(agents.watch ? agents.directories : std::vector<std::string>{});
 }

@@ -58,7 +58,6 @@ class Server {
   void collect_metrics(std::function<void(std::string)> done);
   [[nodiscard]] std::string exposition(const std::vector<Report>& reports) const;
   [[nodiscard]] const config::Settings& settings() const;
-  [[nodiscard]] session::Limits limits() const;
   void each_worker(const std::function<void(session::Context&)>& work);
   void notify(const std::string& state) const;
 

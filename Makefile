@@ -13,8 +13,8 @@ help:  ## list these targets
 
 run:  ## install what is missing, build, start the proxy with its embedded default
 	@scripts/packages build
-	@$(release) --target stiled
-	@scripts/run build/release/cmd/stiled
+	@$(release) --target stiled stile
+	@scripts/run build/release/cmd
 
 test:  ## install what is missing, build, run all tests: plain, with sanitizers, fuzzers
 	@scripts/packages build test

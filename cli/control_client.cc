@@ -34,6 +34,11 @@ Failure no_permission(const std::string& path) {
   Failure failure{failed, "no-permission", "may not talk to the daemon at " + path, {}};
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
+    if (status.st_gid == 0) {  // nobody should be told to join root's group
+      failure.message += ": only root may";
+      failure.advice = "sudo stile …";
+      return failure;
+    }
     const auto group = config::printable(group_name(status.st_gid));
     failure.message += ": only root and the group " + group + " may";
     failure.advice =

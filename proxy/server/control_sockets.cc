@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "audit/error_text.h"
 #include "proxy/server/unix_socket.h"
@@ -30,9 +31,10 @@ Result<std::optional<gid_t>> find_group(const std::string& name) {
 Result<UniqueFd> bind_one(const std::string& path, const std::string& group) {
   const auto gid = find_group(group);
   if (!gid) return gid.error();
-  // Without a package nobody has made the folder in which it lies.
-  const auto folder = std::filesystem::path{path}.parent_path().string();
-  ::mkdir(folder.c_str(), 0755);
+  // Without a package nobody has made the folder in which it lies; a new account has not even
+  // those above it.
+  std::error_code ignored;  // what matters is whether it can be bound
+  std::filesystem::create_directories(std::filesystem::path{path}.parent_path(), ignored);
   const mode_t before = ::umask(0777);  // nobody connects until the group is right
   auto socket = bind_unix(path, "control " + path);
   ::umask(before);

@@ -67,14 +67,18 @@ def test_no_daemon_as_json():
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming somebody else needs root")
-def test_missing_permission_names_the_group(socket_path):
+def test_missing_permission_names_the_group_unless_it_is_roots(socket_path):
     with socket.socket(socket.AF_UNIX) as closed:
         closed.bind(socket_path)
         closed.listen()
         os.chmod(socket_path, 0o660)
-        done = stile_as_nobody(os.path.dirname(socket_path), "status", "--socket", socket_path)
-    assert done.code == 1
-    assert "group root" in done.err and "usermod -aG root" in done.err
+        folder = os.path.dirname(socket_path)
+        roots = stile_as_nobody(folder, "status", "--socket", socket_path)
+        os.chown(socket_path, 0, 1)
+        daemons = stile_as_nobody(folder, "status", "--socket", socket_path)
+    assert roots.code == daemons.code == 1
+    assert "only root may" in roots.err and "usermod" not in roots.err
+    assert "group daemon" in daemons.err and "usermod -aG daemon" in daemons.err
 
 
 @pytest.mark.parametrize("answer, said", [

@@ -1,9 +1,15 @@
 """stile-squid in squid's place: its options, its signals, its files, its exit statuses."""
 
+import fcntl
 import os
+import pty
 import pwd
+import re
+import select
 import signal
+import struct
 import subprocess
+import termios
 import time
 from pathlib import Path
 
@@ -178,8 +184,37 @@ def test_writes_lines_that_tools_for_squid_read(front):
     assert [line[3] for line in words] == ["TCP_TUNNEL/502", "TCP_DENIED/403"]
     assert [line[6:8] for line in words] == [["a.test:443", "agent-net"], ["b.test:443", "all"]]
     assert all(len(line) == 10 and abs(float(line[0]) - time.time()) < 600 for line in words)
+    report = subprocess.run(["calamaris", "-a"], stdin=moved.open(), capture_output=True, text=True,
+                            timeout=60, check=True).stdout
+    assert re.search(r"^invalid lines: +lines +0 *$", report, re.MULTILINE), report
+    assert re.search(r"^ TCP_TUNNEL +1 ", report, re.MULTILINE), report
+    assert re.search(r"^ TCP_DENIED +1 ", report, re.MULTILINE), report
+    screen = squidview(moved)
+    assert "agent-ne   t  a.test:443" in screen and "all        d  b.test:443" in screen, screen
     assert front.do("-k", "kill").returncode == 0
     front.ends()
+
+
+def squidview(log):
+    """What it shows of a log: it has no options, only links in the user's home, and wants a terminal."""
+    links = log.parent / "home/.squidview"
+    links.mkdir(parents=True)
+    for name in ("log1", "log2", "log3"):
+        (links / name).symlink_to(log)
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    viewer = subprocess.Popen(["squidview"], stdin=its, stdout=its, stderr=its,
+                              env={"HOME": str(links.parent), "TERM": "vt100", "PATH": "/usr/bin"})
+    os.close(its)
+    screen = b""
+    try:
+        while b"h = help" not in screen and select.select([ours], [], [], 30)[0]:
+            screen += os.read(ours, 65536)
+    finally:
+        viewer.kill()
+        viewer.wait()
+        os.close(ours)
+    return screen.decode("latin-1")
 
 
 @pytest.mark.parametrize("form, expected", [

@@ -1,94 +1,24 @@
 // hide: what of the host's file system a command of an agent sees.
 #include "netns/hide.h"
 
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <set>
 #include <utility>
 
-#include "netns/fd.h"
 #include "netns/files.h"
+#include "netns/keep.h"
 
 namespace stile::netns {
 namespace {
 
 constexpr mode_t for_all = 01777;
 constexpr unsigned long harmless = MS_NOSUID | MS_NODEV;
-
-// Links in /run without which a NixOS has no programs. They lead to where nobody can write.
-constexpr std::array<const char*, 3> kept_links{"/run/current-system", "/run/booted-system",
-                                                "/run/opengl-driver"};
-
-// A part of the old view that goes to the same place in the new one.
-struct Kept {
-  std::string path;
-  UniqueFd tree;
-  bool is_directory = true;
-};
-
-// Links are not followed, here and in put_back(): the agent may be able to write on the way there,
-// and would choose what it is shown, or have root make directories for it.
-UniqueFd open_place(const std::string& path) {
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_NO_SYMLINKS;
-  return UniqueFd{
-      static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how))};
-}
-
-Result<Kept> keep(const std::string& path) {
-  if (!path.starts_with('/')) return Error{"cannot expose " + path + ": not an absolute path"};
-  const auto place = open_place(path);
-  if (!place.is_open() && errno == ELOOP) {
-    return Error{"cannot expose " + path + ": a part of it is a link; name the place itself"};
-  }
-  struct stat status {};
-  UniqueFd tree{::open_tree(place.get(), "",
-                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH)};
-  if (!tree.is_open() || ::fstat(tree.get(), &status) != 0) {
-    return system_error("cannot expose " + path);
-  }
-  return Kept{path, std::move(tree), S_ISDIR(status.st_mode)};
-}
-
-// Makes what is missing on the way to a place, and the place itself.
-void make_place(const Kept& kept) {
-  UniqueFd at{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
-  const std::filesystem::path path{kept.path};
-  for (const auto& part : path.relative_path()) {
-    const bool is_last_file = !kept.is_directory && part == path.filename();
-    if (is_last_file) {
-      const UniqueFd file{
-          ::openat(at.get(), part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
-      return;
-    }
-    ::mkdirat(at.get(), part.c_str(), 0755);
-    at = UniqueFd{::openat(at.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-  }
-}
-
-Result<void> put_back(const Kept& kept) {
-  auto place = open_place(kept.path);
-  if (!place.is_open()) {
-    make_place(kept);
-    place = open_place(kept.path);
-  }
-  if (!place.is_open() || ::move_mount(kept.tree.get(), "", place.get(), "",
-                                       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0) {
-    return system_error("cannot expose " + kept.path);
-  }
-  return {};
-}
 
 Result<void> mount_here(const char* type, const std::string& path, unsigned long flags,
                         const std::string& options = {}) {
@@ -114,16 +44,6 @@ Result<void> hide(const Hidden& hidden, std::uint32_t uid) {
                     "mode=" + std::string{mode.data()} + ",uid=" + id + ",gid=" + id);
 }
 
-std::vector<std::pair<std::string, std::string>> read_links() {
-  std::vector<std::pair<std::string, std::string>> links;
-  for (const auto* path : kept_links) {
-    std::error_code failed;
-    const auto target = std::filesystem::read_symlink(path, failed);
-    if (!failed) links.emplace_back(path, target.string());
-  }
-  return links;
-}
-
 // Both show the namespaces of the process that mounts them.
 Result<void> mount_kernel_views() {
   constexpr auto control_groups = "/sys/fs/cgroup";  // where programs look for their limits
@@ -137,7 +57,7 @@ Result<void> mount_kernel_views() {
 }  // namespace
 
 std::vector<Hidden> usually_hidden() {
-  return {
+  std::vector<Hidden> list{
       {"/run", 0755},
       {"/var/run", 0755},
       {"/tmp", for_all},
@@ -149,11 +69,9 @@ std::vector<Hidden> usually_hidden() {
       {"/var/lib/stile", 0755},
       {"/var/log/stile", 0755},
       {"/nix/var/nix/daemon-socket", 0755},
-      // A virtual machine of the agent's making could speak to the host through these.
-      {"/dev/vsock", 0},
-      {"/dev/vhost-vsock", 0},
-      {"/dev/vhost-net", 0},
   };
+  for (const auto* device : machine_devices) list.push_back({device, 0});
+  return list;
 }
 
 Result<void> mount_view(const View& view) {
@@ -168,7 +86,7 @@ Result<void> mount_view(const View& view) {
     if (!kept) return kept.error();
     exposed.push_back(std::move(*kept));
   }
-  const auto links = read_links();
+  const auto links = system_links();
   if (auto done = mount_kernel_views(); !done) return done;
   std::set<std::string> done_already;  // /var/run is /run by another name
   for (const auto& hidden : view.hidden) {
@@ -177,9 +95,7 @@ Result<void> mount_view(const View& view) {
     if (failed || !done_already.insert(real.string()).second) continue;
     if (auto done = hide({real.string(), hidden.mode}, view.root_uid); !done) return done;
   }
-  for (const auto& [path, target] : links) {
-    if (::symlink(target.c_str(), path.c_str()) != 0) return system_error("cannot make " + path);
-  }
+  if (auto done = put_back(links); !done) return done;
   for (const auto& kept : exposed) {
     if (auto done = put_back(kept); !done) return done;
   }

@@ -8,7 +8,10 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <utility>
 
+#include "netns/files.h"
+#include "netns/keep.h"
 #include "netns/paths.h"
 #include "run/named_sockets.h"
 
@@ -35,6 +38,15 @@ std::string canonical(const std::string& path) {
   std::error_code failed;
   auto real = fs::canonical(path, failed);
   return failed ? fs::absolute(path, failed).lexically_normal().string() : real.string();
+}
+
+// As it was named. A link on the way is not followed, here and when the view is made.
+Result<std::string> exposed_place(const std::string& path) {
+  std::error_code failed;
+  fs::path place = fs::absolute(path, failed).lexically_normal();
+  if (!place.has_filename() && place.has_relative_path()) place = place.parent_path();
+  if (auto refused = netns::refuse_links(place.string()); !refused) return refused.error();
+  return netns::text_result(place.string());
 }
 
 std::vector<HiddenDirectory> directories(const std::vector<std::string>& environment) {
@@ -77,8 +89,8 @@ std::vector<std::string> sockets(const std::vector<std::string>& environment) {
 
 }  // namespace
 
-Hidden choose_hidden(const Options& options, const std::vector<std::string>& environment,
-                     const std::string& working_directory) {
+Result<Hidden> choose_hidden(const Options& options, const std::vector<std::string>& environment,
+                             const std::string& working_directory) {
   Hidden hidden;
   for (auto& directory : directories(environment)) {
     directory.path = canonical(directory.path);
@@ -87,12 +99,18 @@ Hidden choose_hidden(const Options& options, const std::vector<std::string>& env
         [&](const auto& other) { return netns::is_within(directory.path, other.path); });
     if (!is_known) hidden.directories.push_back(std::move(directory));
   }
-  for (const auto& path : options.expose) hidden.exposed.push_back(canonical(path));
+  for (const auto& path : options.expose) {
+    auto place = exposed_place(path);
+    if (!place) return place.error();
+    hidden.exposed.push_back(std::move(*place));
+  }
   const auto is_exposed = [&](const std::string& path) {
     return std::any_of(hidden.exposed.begin(), hidden.exposed.end(),
                        [&](const auto& shown) { return netns::is_within(path, shown); });
   };
   hidden.files = sockets(environment);
+  hidden.files.insert(hidden.files.end(), netns::machine_devices.begin(),
+                      netns::machine_devices.end());
   if (options.connect) hidden.files.push_back(canonical(*options.connect));
   std::erase_if(hidden.files, is_exposed);
   // Even if exposed: the log is the evidence.

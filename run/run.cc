@@ -52,7 +52,9 @@ Result<Plan> make_plan(const Options& options) {
   if (failed) return Error{"the working directory cannot be told: " + failed.message()};
   plan.identity = choose_identity();
   const auto environment = own_environment();
-  plan.hidden = choose_hidden(options, environment, plan.directory);
+  auto hidden = choose_hidden(options, environment, plan.directory);
+  if (!hidden) return hidden.error();
+  plan.hidden = std::move(*hidden);
   plan.environment = command_environment(environment, plan.hidden.exposed, plan.identity);
   plan.command = options.command;
   plan.has_bwrap = options.bwrap;

@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "control": {"audit", "config", "proxy/base", "acl"},
     # Of the fence only what confines a command without root: stile::confine.
     "run": {"audit", "config", "acl", "proxy/server", "proxy/base", "netns/environment.h", "netns/files.h",
-            "netns/paths.h", "netns/seccomp.h", "netns/supervise.h"},
+            "netns/keep.h", "netns/paths.h", "netns/seccomp.h", "netns/supervise.h"},
     "cli": {"control/protocol.h", "run/options.h", "run/run.h", "audit", "config", "squid", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
     "netns": {"control/protocol.h", "config", "acl"},

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -74,6 +75,25 @@ def test_a_directory_is_exposed_with_what_is_in_it(fence, name):
     path, env = PLACES[name]
     found = try_it(fence, path, env, "--expose", str(Path(path).parent))
     assert found["answer"] == "hello", found
+
+
+@pytest.mark.parametrize("name", ["link", "link/file", "below/../link/file"])
+def test_a_link_that_an_earlier_command_left_is_not_followed(fence, name):
+    """It could write there, and would choose what the next one is shown."""
+    hidden = Path(tempfile.mkdtemp(prefix="stile-secret-"))
+    try:
+        hidden.chmod(0o755)
+        (hidden / "file").write_text("secret")
+        (fence.folder / "below").mkdir()
+        (fence.folder / "link").symlink_to(hidden)
+        assert fence.shell(script="cat link/file").code == 1  # hidden as long as nobody asks
+        done = fence.shell("--expose", name, script=f"cat {hidden}/file")
+        assert done.code == 125 and "a part of it is a link" in done.err, done
+        assert done.out == ""
+        shown = fence.shell("--expose", f"{hidden}/", script=f"cat {hidden}/file")
+        assert shown.code == 0 and shown.out == "secret", shown
+    finally:
+        shutil.rmtree(hidden)
 
 
 def test_a_socket_that_a_container_was_given_is_hidden_wherever_it_is(fence):

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 
 namespace stile::audit {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 #include "audit/format.h"
 
 namespace stile::audit {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 #include "audit/rotate.h"
 #include "audit/tail.h"
 

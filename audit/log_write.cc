@@ -1,7 +1,7 @@
 // Log: number, link and write under one lock; what cannot be written waits or is counted.
 #include <chrono>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 #include "audit/log.h"
 
 namespace stile::audit {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 
 namespace stile::audit {
 namespace {

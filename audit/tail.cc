@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 #include "audit/format.h"
 #include "audit/line.h"
 

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "acl/error_text.h"
 #include "cli/command.h"
 #include "config/diagnostics.h"
 
@@ -95,7 +96,7 @@ Outcome<ControlClient> ControlClient::connect(const std::vector<std::string>& pa
     if (problem || errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR) continue;
     problem = errno == EACCES || errno == EPERM
                   ? no_permission(path)
-                  : broken(path, std::string{"cannot be reached: "} + std::strerror(errno));
+                  : broken(path, "cannot be reached: " + error_text(errno));
   }
   return problem ? *problem : nobody_there(paths);
 }

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -183,9 +184,7 @@ std::vector<std::string> split_command(int& argc, char** argv) {
   return command;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   Options options;
   options.command = split_command(argc, argv);
   Action action = nullptr;
@@ -232,8 +231,14 @@ int main(int argc, char** argv) {
   if (!options.command.empty() && action != exec) {
     return complain("only exec takes a command", wrong_use);
   }
+  return run(action, options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    return run(action, options);
+    return run(argc, argv);
   } catch (const std::exception& problem) {
     return complain(problem.what());
   }

@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "acl/error_text.h"
 #include "config/digest.h"
 #include "proxy/base/log.h"
 #include "proxy/server/privileges.h"
@@ -140,7 +140,7 @@ int send(Action action, const squid::Conf& conf) {
                      : action == Action::kill        ? SIGKILL
                                                      : SIGTERM;
   if (::kill(*pid, signal) != 0) {
-    std::cerr << "stile-squid: process " << *pid << ": " << std::strerror(errno) << "\n";
+    std::cerr << "stile-squid: process " << *pid << ": " << error_text(errno) << "\n";
     return 1;
   }
   if (action == Action::interrupt) interrupt(*pid);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "acl/error_text.h"
 #include "config/card.h"
 #include "config/trust.h"
 
@@ -29,7 +30,7 @@ Result<std::vector<std::string>> card_names(const std::string& directory, uid_t 
   const std::unique_ptr<DIR, int (*)(DIR*)> stream{::fdopendir(copy), ::closedir};
   if (!stream) {
     if (copy >= 0) ::close(copy);
-    return Error{directory + " cannot be read: " + system_error_text()};
+    return Error{directory + " cannot be read: " + error_text(errno)};
   }
   std::vector<std::string> names;
   errno = 0;
@@ -39,7 +40,7 @@ Result<std::vector<std::string>> card_names(const std::string& directory, uid_t 
     if (names.size() > max_cards) return Error{directory + " has more than 65536 cards"};
     errno = 0;
   }
-  if (errno != 0) return Error{directory + " cannot be read: " + system_error_text()};
+  if (errno != 0) return Error{directory + " cannot be read: " + error_text(errno)};
   std::sort(names.begin(), names.end());
   return names;
 }

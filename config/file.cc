@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
+
+#include "acl/error_text.h"
 
 namespace stile::config {
 
@@ -16,7 +17,7 @@ OpenFile::~OpenFile() {
 
 Result<struct stat> OpenFile::status() const {
   struct stat status {};
-  if (::fstat(fd_, &status) != 0) return Error{system_error_text()};
+  if (::fstat(fd_, &status) != 0) return Error{error_text(errno)};
   return status;
 }
 
@@ -30,7 +31,7 @@ Result<std::string> OpenFile::read_all(std::size_t max_bytes) const {
   for (;;) {
     const ssize_t count = ::read(fd_, content.data() + filled, content.size() - filled);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error{system_error_text()};
+    if (count < 0) return Error{error_text(errno)};
     if (count == 0) break;
     filled += static_cast<std::size_t>(count);
     if (filled > max_bytes) return Error{"larger than " + std::to_string(max_bytes) + " bytes"};
@@ -39,10 +40,6 @@ Result<std::string> OpenFile::read_all(std::size_t max_bytes) const {
   content.resize(filled);
   // Written out: a string would also make an Error.
   return Result<std::string>{boost::system::in_place_value, std::move(content)};
-}
-
-std::string system_error_text() {
-  return std::error_code{errno, std::generic_category()}.message();
 }
 
 }  // namespace stile::config

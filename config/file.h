@@ -35,7 +35,4 @@ class OpenFile {
   int fd_ = -1;
 };
 
-// The last error of the operating system, in words.
-[[nodiscard]] std::string system_error_text();
-
 }  // namespace stile::config

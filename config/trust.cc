@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "acl/error_text.h"
+
 namespace stile::config {
 namespace {
 
@@ -69,7 +71,7 @@ class Walk {
   }
 
   static Error failed(const std::string& path) {
-    return Error{path + " cannot be read: " + system_error_text()};
+    return Error{path + " cannot be read: " + error_text(errno)};
   }
 
   Problem go_to_root() {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "acl/error_text.h"
 #include "config/file.h"
 
 namespace stile::control {
@@ -19,7 +20,7 @@ constexpr const char* file_name = "state.json";
 constexpr const char* new_name = "state.json.new";
 constexpr const char* lock_name = "lock";
 
-Error failed(const std::string& what) { return {what + ": " + config::system_error_text()}; }
+Error failed(const std::string& what) { return {what + ": " + error_text(errno)}; }
 
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "acl/error_text.h"
 #include "acl/quoted.h"
 #include "netns/fd.h"
 
@@ -48,10 +49,10 @@ std::string notify_daemon(const std::string& control_socket) {
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     const bool is_absent = errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR;
-    return is_absent ? "" : warning(std::strerror(errno));
+    return is_absent ? "" : warning(error_text(errno));
   }
   const auto sent = ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
-  if (sent != static_cast<ssize_t>(request.size())) return warning(std::strerror(errno));
+  if (sent != static_cast<ssize_t>(request.size())) return warning(error_text(errno));
   const auto answer = read_line(fd.get());
   if (answer.find("\"ok\":true") != std::string::npos) return "";
   return warning(answer.empty() ? "no answer" : "it says " + acl::quoted(answer));

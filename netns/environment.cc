@@ -71,6 +71,7 @@ std::vector<std::string> agent_environment(std::span<const std::string> given,
                                            std::string_view proxy, std::string_view home,
                                            std::span<const std::string> exposed) {
   std::vector<std::string> ours;
+  ours.reserve(proxy_names.size() + no_proxy_names.size() + 1);
   for (const auto name : proxy_names) ours.push_back(std::string{name} + "=" + std::string{proxy});
   for (const auto name : no_proxy_names) {
     ours.push_back(std::string{name} + "=" + std::string{no_proxy});

@@ -8,15 +8,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
+
+#include "acl/error_text.h"
 
 namespace stile::netns {
 
 Error system_error(const std::string& what) { return system_error(what, errno); }
 
 Error system_error(const std::string& what, int code) {
-  return Error{what + ": " + std::strerror(code)};
+  return Error{what + ": " + error_text(code)};
 }
 
 Result<UniqueFd> open_directory(const std::string& path, mode_t mode, gid_t group) {

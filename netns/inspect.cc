@@ -27,9 +27,9 @@ Result<bool> is_settled(const Agent& agent, const acl::Address& gateway, const U
     return false;
   }
   const auto index = (*link)->index;
-  const auto address = has_address(*netlink, index, agent.address);
+  auto address = has_address(*netlink, index, agent.address);
   if (!address || !*address) return address;
-  const auto route = has_host_route(*netlink, index, gateway);
+  auto route = has_host_route(*netlink, index, gateway);
   if (!route || !*route) return route;
   return has_neighbour(*netlink, index, gateway, host_mac(agent.address));
 }
@@ -37,7 +37,7 @@ Result<bool> is_settled(const Agent& agent, const acl::Address& gateway, const U
 Result<bool> is_raised(Netlink& netlink, const Agent& agent, const Link& link) {
   constexpr unsigned wanted = IFF_UP | IFF_NOARP;
   if ((link.flags & wanted) != wanted) return false;
-  const auto route = has_host_route(netlink, link.index, agent.address);
+  auto route = has_host_route(netlink, link.index, agent.address);
   if (!route || !*route) return route;
   return has_neighbour(netlink, link.index, agent.address, agent_mac(agent.address));
 }

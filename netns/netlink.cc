@@ -65,9 +65,9 @@ Result<Netlink> Netlink::open(int protocol) {
   if (mnl_socket_bind(netlink.socket_.get(), 0, MNL_SOCKET_AUTOPID) != 0) {
     return system_error("cannot bind a netlink socket");
   }
-  const int on = 1;
+  int on = 1;
   // Old kernels say no; then there are numbers only.
-  mnl_socket_setsockopt(netlink.socket_.get(), NETLINK_EXT_ACK, const_cast<int*>(&on), sizeof on);
+  mnl_socket_setsockopt(netlink.socket_.get(), NETLINK_EXT_ACK, &on, sizeof on);
   return netlink;
 }
 

@@ -84,7 +84,7 @@ std::vector<std::string> dropping_chains(std::string_view listing) {
     } else if (std::regex_match(line, parts, chain_line)) {
       chain = parts.str(1);
     } else if (is_relevant && std::regex_match(line, base_line)) {
-      found.push_back(table + " " + chain);
+      found.emplace_back(table).append(" ").append(chain);
     }
   }
   return found;

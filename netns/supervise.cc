@@ -7,10 +7,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <optional>
 #include <sstream>
+
+#include "acl/error_text.h"
 
 namespace stile::netns {
 namespace {
@@ -98,7 +99,7 @@ int become(const std::vector<std::string>& command, const std::vector<std::strin
   // A directory of PATH that cannot be searched says nothing about the name.
   const int code = errno == EACCES && !is_in_path(command[0]) ? ENOENT : errno;
   std::fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, command[0].c_str(),
-               std::strerror(code));
+               error_text(code).c_str());
   return code == ENOENT ? not_found : cannot_invoke;
 }
 

@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 
+#include "acl/error_text.h"
 #include "netns/files.h"
 #include "netns/paths.h"
 #include "netns/seccomp.h"
@@ -34,7 +34,7 @@ void complain(const std::string& message) { std::fprintf(stderr, "stile: %s\n", 
 Result<void> enter_directory(const Plan& plan) {
   if (::chdir(plan.directory.c_str()) == 0) return {};
   complain("cannot enter " + plan.directory + " as user " + std::to_string(plan.identity.uid) +
-           " (" + std::strerror(errno) + "); the command starts in /");
+           " (" + error_text(errno) + "); the command starts in /");
   if (::chdir("/") != 0) return netns::system_error("cannot enter /");
   return {};
 }

@@ -7,13 +7,14 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstring>
 #include <utility>
+
+#include "acl/error_text.h"
 
 namespace stile::squid {
 namespace {
 
-Error failed(const std::string& path) { return {path + ": " + std::strerror(errno)}; }
+Error failed(const std::string& path) { return {path + ": " + error_text(errno)}; }
 
 // Nothing or nonsense in it: 0.
 pid_t read_pid(int fd) {

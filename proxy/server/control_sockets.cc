@@ -10,15 +10,13 @@
 #include <optional>
 #include <system_error>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 #include "proxy/server/unix_socket.h"
 
 namespace stile::server {
 namespace {
 
-Error failed(const std::string& path) {
-  return {"control " + path + ": " + audit::error_text(errno)};
-}
+Error failed(const std::string& path) { return {"control " + path + ": " + error_text(errno)}; }
 
 // "" is the daemon's own group: nothing to change.
 Result<std::optional<gid_t>> find_group(const std::string& name) {

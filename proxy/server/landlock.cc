@@ -8,8 +8,8 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 
+#include "acl/error_text.h"
 #include "proxy/base/unique_fd.h"
 
 namespace stile::server {
@@ -51,7 +51,7 @@ std::uint64_t known_file_rights(long version) {
 }
 
 Error failed(const char* what) {
-  return {std::string{"landlock: "} + what + ": " + std::strerror(errno)};
+  return {std::string{"landlock: "} + what + ": " + error_text(errno)};
 }
 
 Result<UniqueFd> make_ruleset(const Ruleset& ruleset) {

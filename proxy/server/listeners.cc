@@ -12,7 +12,7 @@
 #include <cstring>
 #include <memory>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 #include "proxy/net/sockaddr.h"
 #include "proxy/server/unix_socket.h"
 
@@ -21,9 +21,7 @@ namespace {
 
 constexpr int backlog = 4096;
 
-Error failed(const std::string& name) {
-  return {"listen " + name + ": " + audit::error_text(errno)};
-}
+Error failed(const std::string& name) { return {"listen " + name + ": " + error_text(errno)}; }
 
 void set_option(int fd, int level, int option) {
   const int on = 1;

@@ -14,12 +14,12 @@
 #include <cerrno>
 #include <csignal>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 
 namespace stile::server {
 namespace {
 
-Error failed(const std::string& what) { return {what + ": " + audit::error_text(errno)}; }
+Error failed(const std::string& what) { return {what + ": " + error_text(errno)}; }
 
 Result<void> become(const std::string& user) {
   passwd found{};

@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
+
+#include "acl/error_text.h"
 
 namespace stile::server {
 namespace {
@@ -86,7 +87,7 @@ class Filter {
   [[nodiscard]] Result<void> load() {
     if (!context_) return Error{"seccomp: no memory"};
     if (problem_ == 0) problem_ = ::seccomp_load(context_.get());
-    if (problem_ != 0) return Error{std::string{"seccomp: "} + std::strerror(-problem_)};
+    if (problem_ != 0) return Error{"seccomp: " + error_text(-problem_)};
     return {};
   }
 

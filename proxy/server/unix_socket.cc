@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 
 namespace stile::server {
 namespace {
@@ -40,7 +40,7 @@ Result<UniqueFd> bind_unix(const std::string& path, const std::string& name) {
   if (fd && is_stale(address)) ::unlink(address.sun_path);
   if (!fd || ::bind(fd.get(), generic(address), sizeof address) != 0 ||
       ::listen(fd.get(), backlog) != 0) {
-    return Error{name + ": " + audit::error_text(errno)};
+    return Error{name + ": " + error_text(errno)};
   }
   return fd;
 }

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "audit/error_text.h"
+#include "acl/error_text.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/log.h"
 #include "proxy/session/refusal.h"
@@ -63,7 +63,7 @@ void Acceptor::on_ready(Socket& socket) {
     }
     if (errno == EAGAIN) return;
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      exhausted.warning("cannot accept: " + audit::error_text(errno));
+      exhausted.warning("cannot accept: " + error_text(errno));
       context_.loop.change_level(*listener_, 0);
       context_.loop.arm(*this, pause_when_exhausted);
       return;

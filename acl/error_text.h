@@ -4,11 +4,11 @@
 #include <string>
 #include <system_error>
 
-namespace stile::audit {
+namespace stile {
 
 // strerror(3) with a signature that cannot be used wrongly by two threads.
 [[nodiscard]] inline std::string error_text(int error) {
   return std::generic_category().message(error);
 }
 
-}  // namespace stile::audit
+}  // namespace stile

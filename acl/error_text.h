@@ -1,4 +1,4 @@
-// The text of an errno value, for people.
+// The text of an error number of the system, for people.
 #pragma once
 
 #include <string>

@@ -1,0 +1,1 @@
+stile_fuzzer(control_request LINK stile::control)

@@ -1,47 +1,61 @@
-// How far ahead of its use a budget is written down.
+// BudgetLedger: what the state file says of budgets and of counted grants before they are used.
 #include "control/budget_ledger.h"
 
 namespace stile::control {
 namespace {
 
-constexpr std::uint64_t least_bytes = 64 * 1024;
-constexpr std::uint64_t least_requests = 1;
-
-bool update(const std::optional<std::uint64_t>& total, const acl::Allowance& left,
-            std::uint64_t least_step, bool is_active, std::uint64_t& written) {
-  const std::uint64_t now =
-      total ? reserve(*total, used_of(total, left), written, least_step, is_active) : 0;
-  if (now == written) return false;
-  written = now;
-  return true;
+// Calls act(owner, allowance, step) for all that is limited.
+template <class Act>
+void each_limited(const LivePolicy& policy, Act&& act) {
+  for (const auto& [id, agent] : policy.agents()) {
+    const auto& account = agent.account;
+    if (const auto& total = agent.policy->bytes_up) {
+      act(account, account->bytes_up, bytes_step(*total));
+    }
+    if (const auto& total = agent.policy->bytes_down) {
+      act(account, account->bytes_down, bytes_step(*total));
+    }
+    if (!agent.overlay) continue;
+    for (const auto& grant : agent.overlay->grants) {
+      const auto& lease = grant.made.lease;
+      if (grant.max_requests) act(lease, lease->requests, requests_step(*grant.max_requests));
+      if (grant.bytes_up) act(lease, lease->bytes_up, bytes_step(*grant.bytes_up));
+    }
+  }
 }
+
+constexpr std::int64_t low_water(std::int64_t step) noexcept { return (step + 1) / 2; }
 
 }  // namespace
 
-bool update_reserves(LivePolicy& policy, bool is_stopping) {
-  bool is_changed = false;
-  for (auto& [id, agent] : policy.agents()) {
-    const bool is_active =
-        !is_stopping && agent.account->connections.load(std::memory_order_relaxed) > 0;
-    const acl::AgentPolicy& entry = *agent.policy;
-    is_changed |=
-        update(entry.bytes_up, agent.account->bytes_up, least_bytes, is_active, agent.reserved_up);
-    is_changed |= update(entry.bytes_down, agent.account->bytes_down, least_bytes, is_active,
-                         agent.reserved_down);
-    if (entry.grants.empty()) continue;
-    for (const auto& grant : policy.overlay(id)->grants) {
-      const acl::Lease& lease = *grant.made.lease;
-      // A grant that nobody has used yet is not touched by an agent that does other things.
-      const bool is_drawn_on =
-          is_active &&
-          used_of(grant.max_requests, lease.requests) + used_of(grant.bytes_up, lease.bytes_up) > 0;
-      is_changed |= update(grant.max_requests, lease.requests, least_requests, is_drawn_on,
-                           grant.written->requests);
-      is_changed |=
-          update(grant.bytes_up, lease.bytes_up, least_bytes, is_drawn_on, grant.written->bytes_up);
+void watch_budgets(const LivePolicy& policy, acl::Refill& refill) {
+  each_limited(policy, [&](const auto&, acl::Allowance& allowance, std::int64_t step) {
+    allowance.watch(&refill, low_water(step));
+  });
+}
+
+bool is_reserve_asked_for(const LivePolicy& policy) {
+  bool is_asked_for = false;
+  each_limited(policy, [&](const auto&, const acl::Allowance& allowance, std::int64_t) {
+    is_asked_for |= allowance.is_asked_for();
+  });
+  return is_asked_for;
+}
+
+Booking book_reserves(const LivePolicy& policy) {
+  Booking booking;
+  each_limited(policy, [&](const auto& owner, acl::Allowance& allowance, std::int64_t step) {
+    if (!allowance.answer() || allowance.ready() >= low_water(step)) return;
+    if (allowance.book(step - allowance.ready())) {
+      booking.add(std::shared_ptr<acl::Allowance>{owner, &allowance});
     }
-  }
-  return is_changed;
+  });
+  return booking;
+}
+
+void reclaim_reserves(const LivePolicy& policy) {
+  each_limited(policy,
+               [](const auto&, acl::Allowance& allowance, std::int64_t) { allowance.reclaim(); });
 }
 
 }  // namespace stile::control

@@ -14,23 +14,24 @@ std::optional<Identity> identity_of(const EntryPtr& entry) {
   return entry ? std::optional{entry->identity} : std::nullopt;
 }
 
-// What is left of a budget that was used so far.
-std::int64_t left_of(const std::optional<std::uint64_t>& total, std::uint64_t used) {
-  if (!total) return acl::Allowance::unlimited;
-  return static_cast<std::int64_t>(*total > used ? *total - used : 0);
-}
-
 void set_budgets(const acl::AgentPolicy& policy, std::uint64_t used_up, std::uint64_t used_down,
                  acl::Account& account) {
-  account.bytes_up.set(left_of(policy.bytes_up, used_up));
-  account.bytes_down.set(left_of(policy.bytes_down, used_down));
+  start_count(account.bytes_up, policy.bytes_up, used_up);
+  start_count(account.bytes_down, policy.bytes_down, used_down);
 }
 
-// A budget that changes counts what was used on; one that stays is not touched, since the workers
-// draw on it at this moment.
+// A budget that changes counts what was used on. The workers draw on it at this moment.
 void change_budget(const std::optional<std::uint64_t>& before,
                    const std::optional<std::uint64_t>& now, acl::Allowance& left) {
-  if (before != now) left.set(left_of(now, used_of(before, left)));
+  if (before && now) {
+    left.add(static_cast<std::int64_t>(*now) - static_cast<std::int64_t>(*before));
+  } else if (before != now) {
+    start_count(left, now, 0);
+  }
+}
+
+void add_to(acl::Allowance& left, std::int64_t amount) {
+  if (left.is_limited()) left.add(amount);
 }
 
 }  // namespace
@@ -54,8 +55,6 @@ LivePolicy::LivePolicy(BasePtr base, const SavedState& saved) : base_{std::move(
       continue;
     }
     Running& now = running->second;
-    now.reserved_up = agent.used_up;
-    now.reserved_down = agent.used_down;
     set_budgets(*now.policy, agent.used_up, agent.used_down, *now.account);
   }
   publish();
@@ -171,12 +170,24 @@ Outcome<Edit> LivePolicy::apply(const Edit& edit) {
     }
   }
   undo.touched.assign(touched.begin(), touched.end());
+  for (const auto& id : touched) {
+    if (const auto found = running_.find(id); found != running_.end()) {
+      undo.accounts[id] = found->second.account;
+    }
+    const auto kept = edit.accounts.find(id);
+    refresh(id, kept == edit.accounts.end() ? nullptr : kept->second);
+  }
   if (edit.mode) {
     undo.mode = mode_;
     mode_ = *edit.mode;
     refresh_all();
-  } else {
-    for (const auto& id : touched) refresh(id);
+  }
+  for (const auto& [id, more] : edit.budgets) {
+    const auto found = running_.find(id);
+    if (found == running_.end()) continue;
+    add_to(found->second.account->bytes_up, more.up);
+    add_to(found->second.account->bytes_down, more.down);
+    undo.budgets[id] = {-more.up, -more.down};
   }
   return undo;
 }
@@ -198,7 +209,7 @@ void LivePolicy::refresh_all() {
   for (const auto& id : ids) refresh(id);
 }
 
-void LivePolicy::refresh(const std::string& id) {
+void LivePolicy::refresh(const std::string& id, std::shared_ptr<acl::Account> account) {
   EntryPtr entry = entry_of(id);
   if (!entry) {
     running_.erase(id);
@@ -207,8 +218,11 @@ void LivePolicy::refresh(const std::string& id) {
   Running& now = running_[id];
   if (!now.entry || !now.entry->identity.is_same_agent(entry->identity)) {
     now = {};
-    now.account = std::make_shared<acl::Account>();
-    set_budgets(*entry->policy, 0, 0, *now.account);
+    now.account = std::move(account);
+    if (!now.account) {
+      now.account = std::make_shared<acl::Account>();
+      set_budgets(*entry->policy, 0, 0, *now.account);
+    }
   } else if (now.entry != entry) {
     change_budget(now.policy->bytes_up, entry->policy->bytes_up, now.account->bytes_up);
     change_budget(now.policy->bytes_down, entry->policy->bytes_down, now.account->bytes_down);
@@ -283,10 +297,11 @@ SavedState LivePolicy::save() const {
     if (card != cards_.end() && !card->second->is_kept) continue;
     const auto overlay = overlays_.find(id);
     const bool is_changed = overlay != overlays_.end();
-    if (!is_changed && running.reserved_up == 0 && running.reserved_down == 0) continue;
+    const auto used_up = recorded_of(running.policy->bytes_up, running.account->bytes_up);
+    const auto used_down = recorded_of(running.policy->bytes_down, running.account->bytes_down);
+    if (!is_changed && used_up == 0 && used_down == 0) continue;
     state.agents.push_back({id, running.entry->identity,
-                            is_changed ? *overlay->second : AgentOverlay{}, running.reserved_up,
-                            running.reserved_down});
+                            is_changed ? *overlay->second : AgentOverlay{}, used_up, used_down});
   }
   return state;
 }

@@ -23,7 +23,13 @@ struct Edit {
   std::optional<std::optional<acl::Mode>> mode;   // the global one; nullopt inside: as in the file
   std::map<std::string, AgentOverlayPtr> agents;  // null: no overlay any more
   std::map<std::string, PutCardPtr> cards;        // null: no such card any more
-  std::vector<std::string> touched;               // agents that a new snapshot shows otherwise
+  struct Budgets {
+    std::int64_t up = 0, down = 0;
+  };
+  std::map<std::string, Budgets> budgets;  // what they have more than before
+  // Of an undo: what agents that went had used, so that they come back with it.
+  std::map<std::string, std::shared_ptr<acl::Account>> accounts;
+  std::vector<std::string> touched;  // agents that a new snapshot shows otherwise
 };
 
 class LivePolicy {
@@ -35,7 +41,6 @@ class LivePolicy {
     std::shared_ptr<const acl::AgentPolicy> policy;
     AgentOverlayPtr overlay;  // that the policy was made with; null: none
     acl::Mode global = acl::Mode::enforce;
-    std::uint64_t reserved_up = 0, reserved_down = 0;  // what the state file says was used
   };
   using Agents = std::map<std::string, Running, std::less<>>;
 
@@ -54,7 +59,6 @@ class LivePolicy {
   }
   [[nodiscard]] const Base& base() const noexcept { return *base_; }
   [[nodiscard]] const Agents& agents() const noexcept { return running_; }
-  [[nodiscard]] Agents& agents() noexcept { return running_; }
   [[nodiscard]] const Running* find(std::string_view id) const;
   // Never null: an empty one if nothing was changed.
   [[nodiscard]] AgentOverlayPtr overlay(const std::string& id) const;
@@ -83,7 +87,7 @@ class LivePolicy {
   void drop_card(const std::string& id);
   void set_overlay(const std::string& id, AgentOverlayPtr overlay);
   void read_all_cards();
-  void refresh(const std::string& id);
+  void refresh(const std::string& id, std::shared_ptr<acl::Account> account = nullptr);
   void refresh_all();
 
   BasePtr base_;

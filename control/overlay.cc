@@ -11,10 +11,6 @@
 namespace stile::control {
 namespace {
 
-std::int64_t as_left(const std::optional<std::uint64_t>& total) noexcept {
-  return total ? static_cast<std::int64_t>(*total) : acl::Allowance::unlimited;
-}
-
 std::shared_ptr<const acl::RuleSet> make_rules(const std::vector<acl::Pattern>& patterns,
                                                std::string source) {
   acl::RuleSet::Builder rules{std::move(source)};
@@ -46,8 +42,8 @@ Result<void> make_grant(GrantState& grant) {
   grant.made.regexes = std::move(*regexes);
   if (!grant.made.lease) {
     grant.made.lease = std::make_shared<acl::Lease>();
-    grant.made.lease->requests.set(as_left(grant.max_requests));
-    grant.made.lease->bytes_up.set(as_left(grant.bytes_up));
+    start_count(grant.made.lease->requests, grant.max_requests, 0);
+    start_count(grant.made.lease->bytes_up, grant.bytes_up, 0);
   }
   return {};
 }
@@ -58,6 +54,22 @@ std::uint64_t used_of(const std::optional<std::uint64_t>& total,
   if (!total || rest < 0) return 0;
   const auto unused = static_cast<std::uint64_t>(rest);
   return *total > unused ? *total - unused : 0;
+}
+
+std::uint64_t recorded_of(const std::optional<std::uint64_t>& total,
+                          const acl::Allowance& left) noexcept {
+  if (!total) return 0;
+  const std::int64_t recorded = static_cast<std::int64_t>(*total) - left.unrecorded();
+  return recorded > 0 ? static_cast<std::uint64_t>(recorded) : 0;
+}
+
+void start_count(acl::Allowance& left, const std::optional<std::uint64_t>& total,
+                 std::uint64_t used) noexcept {
+  if (total) {
+    left.lock(static_cast<std::int64_t>(*total) - static_cast<std::int64_t>(used));
+  } else {
+    left.set(acl::Allowance::unlimited);
+  }
 }
 
 Identity identify(const config::AgentSettings& agent) {

@@ -14,11 +14,6 @@
 
 namespace stile::control {
 
-// What the state file says was used of a grant; see budget_ledger.h.
-struct WrittenUse {
-  std::uint64_t requests = 0, bytes_up = 0;
-};
-
 // What an operator gave an agent on top of its policy.
 struct GrantState {
   std::string id;
@@ -28,7 +23,6 @@ struct GrantState {
   std::optional<std::uint64_t> max_requests, bytes_up;
   std::string reason, actor;
   acl::Grant made;  // of the hosts, with what is left; the lease lives as long as the grant
-  std::shared_ptr<WrittenUse> written = std::make_shared<WrittenUse>();
 };
 
 // Compiles `made`; a grant that has a lease already keeps it. The error is a regex's.
@@ -36,6 +30,12 @@ struct GrantState {
 // How much of a limited count is used up.
 [[nodiscard]] std::uint64_t used_of(const std::optional<std::uint64_t>& total,
                                     const acl::Allowance& left) noexcept;
+// How much the state file has to say was used: also what workers may take from now on.
+[[nodiscard]] std::uint64_t recorded_of(const std::optional<std::uint64_t>& total,
+                                        const acl::Allowance& left) noexcept;
+// Begins a count of which so much was used.
+void start_count(acl::Allowance& left, const std::optional<std::uint64_t>& total,
+                 std::uint64_t used) noexcept;
 
 // The changes to one agent. Values: a change makes a new one.
 struct AgentOverlay {

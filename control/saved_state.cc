@@ -19,11 +19,11 @@ void append_grant(std::string& out, const GrantState& grant) {
   if (grant.expires) object.add("expires", *grant.expires);
   if (grant.max_requests) {
     object.add("max_requests", *grant.max_requests);
-    object.add("requests_used", grant.written->requests);
+    object.add("requests_used", recorded_of(grant.max_requests, grant.made.lease->requests));
   }
   if (grant.bytes_up) {
     object.add("bytes_up", *grant.bytes_up);
-    object.add("bytes_up_used", grant.written->bytes_up);
+    object.add("bytes_up_used", recorded_of(grant.bytes_up, grant.made.lease->bytes_up));
   }
   if (!grant.reason.empty()) object.add("reason", grant.reason);
   object.add("actor", grant.actor);

@@ -16,7 +16,7 @@ struct SavedAgent {
   std::string id;
   Identity identity;  // of the agent that the rest is about
   AgentOverlay overlay;
-  // Of its budgets. At least what flowed: written ahead of it, see BudgetLedger.
+  // Of its budgets. At least what flowed: on record before it does, see budget_ledger.h.
   std::uint64_t used_up = 0, used_down = 0;
 };
 

@@ -89,11 +89,6 @@ class Members {
   std::vector<std::string_view> known_;
 };
 
-// What was used comes off what is left; a count that is over stays over.
-void use(acl::Allowance& left, std::uint64_t used) {
-  static_cast<void>(left.take(static_cast<std::size_t>(used)));
-}
-
 GrantState read_grant(const Node& node, Reader& reader) {
   GrantState grant;
   std::uint64_t requests_used = 0;
@@ -115,9 +110,8 @@ GrantState read_grant(const Node& node, Reader& reader) {
   if (const auto made = make_grant(grant); !made) {
     reader.error(node, made.error().message);
   } else {
-    use(grant.made.lease->requests, requests_used);
-    use(grant.made.lease->bytes_up, bytes_used);
-    *grant.written = {requests_used, bytes_used};
+    start_count(grant.made.lease->requests, grant.max_requests, requests_used);
+    start_count(grant.made.lease->bytes_up, grant.bytes_up, bytes_used);
   }
   return grant;
 }

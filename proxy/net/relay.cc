@@ -18,19 +18,6 @@ constexpr std::size_t burst_bytes = 1024 * 1024;
 
 }  // namespace
 
-std::size_t Meter::take(std::size_t want) noexcept {
-  for (std::size_t i = 0; i < count_; ++i) {
-    const std::size_t granted = allowances_[i]->take(want);
-    for (std::size_t j = 0; j < i; ++j) allowances_[j]->give_back(want - granted);
-    want = granted;
-  }
-  return want;
-}
-
-void Meter::give_back(std::size_t unused) noexcept {
-  for (std::size_t i = 0; i < count_; ++i) allowances_[i]->give_back(unused);
-}
-
 Relay::Relay(RelayResources& resources, SocketPtr client, SocketPtr origin)
     : resources_{resources},
       client_{std::move(client)},
@@ -47,10 +34,9 @@ Relay::~Relay() {
 
 void Relay::begin(std::string_view first, std::size_t held) {
   const std::size_t paid = up_.meter.take(first.size() + held);
-  up_.is_over_budget = paid < first.size() + held;
   up_.bytes += paid;
-  first = first.substr(0, paid);
-  if (!first.empty() && origin_->is_writable()) {
+  up_.debt = first.size() + held - paid;
+  if (up_.debt == 0 && !first.empty() && origin_->is_writable()) {
     // Should this fail, the next write of the rest tells.
     const auto sent = origin_->write(first.data(), first.size());
     if (sent.bytes > 0) first.remove_prefix(static_cast<std::size_t>(sent.bytes));
@@ -89,6 +75,7 @@ bool Relay::end_if_cut(Step step) {
 
 Relay::Step Relay::pump(Direction& way, Socket& from, Socket& to) {
   if (way.sent_end) return Step::wait;
+  if (way.debt > 0 && !pay(way)) return pause();
   for (std::size_t moved = 0; moved < burst_bytes;) {
     if (const Step step = flush(way, to); step != Step::again) return step;
     if (way.is_over_budget) return Step::budget_spent;
@@ -105,6 +92,29 @@ Relay::Step Relay::pump(Direction& way, Socket& from, Socket& to) {
     if (step != Step::again) return step;
   }
   return Step::again;
+}
+
+// False: not all that was read before is paid for yet. If it never can be, the part that was paid
+// for goes out, and then the tunnel ends.
+bool Relay::pay(Direction& way) {
+  const std::size_t paid = way.meter.take(way.debt);
+  way.bytes += paid;
+  way.debt -= paid;
+  if (way.debt == 0) return true;
+  if (!way.meter.is_spent()) return false;
+  if (way.unsent && way.unsent->size() > way.debt) {
+    way.unsent->resize(way.unsent->size() - way.debt);
+  } else {
+    way.unsent.reset();
+  }
+  way.debt = 0;
+  way.is_over_budget = true;
+  return true;
+}
+
+Relay::Step Relay::pause() {
+  resources_.paused.add(*this);
+  return Step::wait;
 }
 
 // What was read before goes out before anything else is read.
@@ -153,7 +163,7 @@ bool Relay::pass_filter(Direction& way, std::string_view& bytes) {
 Relay::Step Relay::copy(Direction& way, Socket& from, Socket& to, std::size_t& moved) {
   auto& buffer = resources_.buffer;
   const std::size_t allowed = way.meter.take(buffer.size());
-  if (allowed == 0) return Step::budget_spent;
+  if (allowed == 0) return way.meter.is_spent() ? Step::budget_spent : pause();
   const auto got = from.read(buffer.data(), allowed);
   const std::size_t size = got.bytes > 0 ? static_cast<std::size_t>(got.bytes) : 0;
   way.meter.give_back(allowed - size);
@@ -185,7 +195,10 @@ Relay::Step Relay::splice(Direction& way, Socket& from, Socket& to, std::size_t&
     return Step::again;
   }
   const std::size_t allowed = way.meter.take(splice_chunk);
-  if (allowed == 0) return Step::budget_spent;
+  if (allowed == 0) {
+    resources_.pipes.give_back(std::move(way.pipe));
+    return way.meter.is_spent() ? Step::budget_spent : pause();
+  }
   const ssize_t got = ::splice(from.fd(), nullptr, way.pipe->write_end.get(), nullptr, allowed,
                                SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
   const int error = errno;

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "acl/account.h"
 #include "proxy/base/loop.h"
+#include "proxy/net/meter.h"
 #include "proxy/net/pipe_pool.h"
 
 namespace stile::net {
@@ -20,22 +20,10 @@ struct RelayResources {
   Loop& loop;
   PipePool pipes;
   std::array<char, 64 * 1024> buffer;
+  PausedList paused{};  // relays that wait for more of a budget
 };
 
-// The counters that one direction draws on before its bytes flow.
-class Meter {
- public:
-  void draw_on(acl::Allowance& allowance) noexcept { allowances_[count_++] = &allowance; }
-  // How many of `want` bytes may flow now; 0: a budget is spent.
-  [[nodiscard]] std::size_t take(std::size_t want) noexcept;
-  void give_back(std::size_t unused) noexcept;
-
- private:
-  std::array<acl::Allowance*, 2> allowances_{};  // the agent's, and a grant's
-  std::size_t count_ = 0;
-};
-
-class Relay : private Watcher {
+class Relay : private Watcher, private Paused {
  public:
   enum class End : std::uint8_t { finished, failed, budget_spent };
 
@@ -64,6 +52,7 @@ class Relay : private Watcher {
   struct Direction {
     Meter meter;
     std::uint64_t bytes = 0;
+    std::size_t debt = 0;  // bytes received before the relay began and not paid for yet
     std::unique_ptr<std::string> unsent;  // copied out of the shared buffer
     std::unique_ptr<Pipe> pipe;
     bool is_bulk = false;  // the last read was large: splice
@@ -80,8 +69,11 @@ class Relay : private Watcher {
   // of the origin go on by themselves, but may set others free. False: end the relay as failed.
   [[nodiscard]] virtual bool filter(bool up, std::string_view bytes, std::string& to_origin) = 0;
   void on_ready(Socket& socket) override;
+  void on_refill() override { on_ready(*client_); }
   [[nodiscard]] bool end_if_cut(Step step);
   [[nodiscard]] Step pump(Direction& way, Socket& from, Socket& to);
+  [[nodiscard]] bool pay(Direction& way);
+  [[nodiscard]] Step pause();
   [[nodiscard]] Step flush(Direction& way, Socket& to);
   [[nodiscard]] bool pass_filter(Direction& way, std::string_view& bytes);
   [[nodiscard]] Step copy(Direction& way, Socket& from, Socket& to, std::size_t& moved);

@@ -170,17 +170,16 @@ void ControlService::set_mode(const Request& request, const Client& client) {
 }
 
 void ControlService::reset_budget(const Request& request, const Client& client) {
-  if (find(request.agent, client) == nullptr) return;
-  desk_.reset_budget(
-      request.agent,
-      {audit::Event::grant, request.agent, client->peer().name, "budget-reset", false},
-      [client, id = request.agent](const control::Outcome<void>& outcome) {
-        if (outcome) {
-          client->answer(answer_with("agent", id));
-        } else {
-          client->fail(outcome.error());
-        }
-      });
+  const auto* running = find(request.agent, client);
+  if (running == nullptr) return;
+  const auto used = [](const std::optional<std::uint64_t>& total, const acl::Allowance& left) {
+    return total ? static_cast<std::int64_t>(*total) - left.balance() : 0;
+  };
+  control::Edit edit;
+  edit.budgets[request.agent] = {used(running->policy->bytes_up, running->account->bytes_up),
+                                 used(running->policy->bytes_down, running->account->bytes_down)};
+  commit(edit, {audit::Event::grant, request.agent, client->peer().name, "budget-reset", false},
+         client, answer_with("agent", request.agent));
 }
 
 void ControlService::reload(const Client& client) {

@@ -112,6 +112,8 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
                number(acl::RegexSet::failures()));
   page.gauge("stile_cards_rejected", "Agent cards that could not be used.",
              number(policy.base().loaded.cards.rejected.size() + policy.refused_cards().size()));
+  page.counter("stile_state_write_failures_total", "Times that the state could not be saved.",
+               number(desk_->counts().save_failures));
   page.counter("stile_audit_events_total", "Audit lines written.", number(log_->events()));
   page.counter("stile_audit_gaps_total", "Audit lines lost or torn.", number(log_->gaps()));
   page.process();

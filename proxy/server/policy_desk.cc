@@ -6,7 +6,6 @@
 #include <chrono>
 #include <utility>
 
-#include "control/budget_ledger.h"
 #include "control/grants.h"
 #include "control/saved_state.h"
 #include "proxy/base/clock.h"
@@ -18,7 +17,8 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::milliseconds, std::chrono::seconds;
 
-constexpr milliseconds budget_interval{100};
+constexpr milliseconds bell_interval{5};
+constexpr seconds retry_interval{1};
 
 }  // namespace
 
@@ -28,9 +28,13 @@ PolicyDesk::PolicyDesk(asio::io_context& context, control::Reader reader,
       read_{std::move(reader)},
       policy_{std::move(policy)},
       state_{std::move(state)},
+      bell_{context},
       expiry_{context},
-      budgets_{context},
-      retire_{context} {}
+      bell_pause_{context},
+      retry_{context},
+      retire_{context} {
+  control::watch_budgets(policy_, bell_);
+}
 
 PolicyDesk::~PolicyDesk() = default;
 
@@ -39,17 +43,19 @@ void PolicyDesk::start(audit::Log& log, Daemon daemon) {
   daemon_ = std::move(daemon);
   expire();  // what ran out while nobody was there
   schedule_expiry();
-  watch_budgets();
+  serve_bell();
 }
 
 void PolicyDesk::stop() {
   expiry_.cancel();
-  budgets_.cancel();
+  bell_.stop();
+  bell_pause_.cancel();
+  retry_.cancel();
   retire_.cancel();
   reader_.stop();
   reader_.join();
   saver_.join();
-  static_cast<void>(control::update_reserves(policy_, true));
+  control::reclaim_reserves(policy_);
   if (!state_) return;
   if (auto saved = state_->replace(state_text()); !saved) {
     log::error("the state cannot be saved: " + saved.error().message);
@@ -89,10 +95,10 @@ bool PolicyDesk::write_line(const ChangeLine& line, bool is_refused) {
 void PolicyDesk::commit(const control::Edit& edit, ChangeLine line, Done done) {
   auto undo = policy_.apply(edit);
   if (!undo) return done(undo.error());
-  const auto& snapshot = policy_.publish();
+  const auto& snapshot = new_snapshot();
   if (!write_line(line)) {
     static_cast<void>(policy_.apply(*undo));
-    policy_.publish();
+    new_snapshot();
     if (line.event == audit::Event::policy) {  // its line waits and will be there
       line.detail += ": not done, audit-unavailable";
       static_cast<void>(write_line(line, true));
@@ -108,46 +114,47 @@ void PolicyDesk::commit(const control::Edit& edit, ChangeLine line, Done done) {
   save();
 }
 
-void PolicyDesk::reset_budget(const std::string& agent, ChangeLine line, Done done) {
-  auto& running = policy_.agents().at(agent);
-  if (!write_line(line)) {
-    return done(
-        control::Failure{control::ErrorCode::internal, "audit-unavailable: " + log_->problem()});
-  }
-  const auto fill = [](const std::optional<std::uint64_t>& total, acl::Allowance& left) {
-    if (total) left.set(static_cast<std::int64_t>(*total));
-  };
-  fill(running.policy->bytes_up, running.account->bytes_up);
-  fill(running.policy->bytes_down, running.account->bytes_down);
-  running.reserved_up = running.reserved_down = 0;
-  pending_.push_back({{}, std::move(line), std::move(done)});
-  save();
-}
-
 // One write for everything that was changed while the last one was under way.
 void PolicyDesk::save() {
   must_save_ = true;
   if (is_saving_) return;
   is_saving_ = true;
   must_save_ = false;
-  auto batch = std::make_shared<std::vector<Pending>>(std::exchange(pending_, {}));
-  asio::post(saver_, [this, batch, text = state_ ? state_text() : std::string{}] {
+  auto saving = std::make_shared<Saving>(
+      Saving{std::exchange(pending_, {}), control::book_reserves(policy_)});
+  asio::post(saver_, [this, saving, text = state_ ? state_text() : std::string{}] {
     const Result<void> result = state_ ? state_->replace(text) : Result<void>{};
-    asio::post(context_, [this, batch, result] { on_saved(result, std::move(*batch)); });
+    asio::post(context_, [this, saving, result] { on_saved(result, std::move(*saving)); });
   });
 }
 
-void PolicyDesk::on_saved(const Result<void>& result, std::vector<Pending> batch) {
+void PolicyDesk::on_saved(const Result<void>& result, Saving saving) {
   is_saving_ = false;
+  saving.booking.settle(result.has_value());
   if (result) {
-    for (auto& change : batch) change.done(boost::system::in_place_value);
+    if (std::exchange(cannot_save_, false)) log::info("the state can be saved again");
+    for (auto& change : saving.changes) change.done(boost::system::in_place_value);
+    daemon_.refilled();
   } else {
-    log::error("the state cannot be saved: " + result.error().message);
-    std::move(pending_.begin(), pending_.end(), std::back_inserter(batch));
+    on_save_failed(result.error().message);
+    std::move(pending_.begin(), pending_.end(), std::back_inserter(saving.changes));
     pending_.clear();
-    undo(std::move(batch), result.error().message);
+    undo(std::move(saving.changes), result.error().message);
   }
   if (must_save_ && (result || !pending_.empty())) save();
+}
+
+// Nothing more of any budget is handed out until the disk works again.
+void PolicyDesk::on_save_failed(const std::string& why) {
+  ++counts_.save_failures;
+  if (!std::exchange(cannot_save_, true)) {
+    log::error("the state cannot be saved: " + why +
+               "; until it can, no change is made and no budget is drawn on");
+  }
+  retry_.expires_after(retry_interval);
+  retry_.async_wait([this](const boost::system::error_code& ec) {
+    if (!ec) save();
+  });
 }
 
 // Newest first. The disk has the state before all of them.
@@ -158,7 +165,7 @@ void PolicyDesk::undo(std::vector<Pending> changes, const std::string& why) {
     change->line.event = audit::Event::policy;
     static_cast<void>(write_line(change->line, true));
   }
-  daemon_.publish(policy_.publish());
+  daemon_.publish(new_snapshot());
   for (auto& change : changes) {
     change.done(control::Failure{control::ErrorCode::internal,
                                  "the change cannot be saved, so it was undone: " + why});
@@ -199,17 +206,32 @@ void PolicyDesk::expire() {
     }
   }
   if (edit.agents.empty() || !policy_.apply(edit)) return;
-  daemon_.publish(policy_.publish());
+  daemon_.publish(new_snapshot());
   for (const auto& line : lines) static_cast<void>(write_line(line));
   save();
 }
 
-void PolicyDesk::watch_budgets() {
-  if (control::update_reserves(policy_, false)) save();
-  budgets_.expires_after(budget_interval);
-  budgets_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec) watch_budgets();
+// A budget runs low: more of it is put on record. The pause bounds what that costs, whatever the
+// agents do.
+void PolicyDesk::serve_bell() {
+  bell_.wait([this] {
+    if (control::is_reserve_asked_for(policy_)) {
+      save();
+    } else {
+      daemon_.refilled();  // what was missing has been given back meanwhile
+    }
+    bell_pause_.expires_after(bell_interval);
+    bell_pause_.async_wait([this](const boost::system::error_code& ec) {
+      if (!ec) serve_bell();
+    });
   });
+}
+
+// The workers may draw on what is new in it as soon as they see it.
+const std::shared_ptr<const acl::Snapshot>& PolicyDesk::new_snapshot() {
+  const auto& snapshot = policy_.publish();
+  control::watch_budgets(policy_, bell_);
+  return snapshot;
 }
 
 }  // namespace stile::server

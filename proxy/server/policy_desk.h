@@ -14,9 +14,11 @@
 
 #include "audit/log.h"
 #include "audit/record.h"
+#include "control/budget_ledger.h"
 #include "control/changes.h"
 #include "control/live_policy.h"
 #include "control/state_file.h"
+#include "proxy/server/bell.h"
 
 namespace stile::server {
 
@@ -40,10 +42,12 @@ class PolicyDesk {
     std::function<void(std::shared_ptr<const acl::Snapshot>)> publish;
     std::function<void()> judge_by_time;     // no new snapshot, but agents may have expired
     std::function<void()> settings_changed;  // limits, DNS
+    std::function<void()> refilled;          // who waits for more of a budget looks again
     std::function<void(const std::string& state)> notify;
   };
   struct Counts {
     std::uint64_t reloads_ok = 0, reloads_failed = 0;
+    std::uint64_t save_failures = 0;
     std::int64_t last_reload_s = 0;
   };
   using Done = std::function<void(const control::Outcome<void>&)>;
@@ -65,8 +69,6 @@ class PolicyDesk {
   void reload(std::string actor, ReloadDone done);
   // A directory of cards looks different.
   void read_cards();
-  // Budgets of an agent are full again; also what the state says of them.
-  void reset_budget(const std::string& agent, ChangeLine line, Done done);
 
   [[nodiscard]] const control::LivePolicy& policy() const noexcept { return policy_; }
   [[nodiscard]] const config::Settings& settings() const noexcept {
@@ -79,6 +81,11 @@ class PolicyDesk {
     control::Edit undo;
     ChangeLine line;
     Done done;
+  };
+  // What one state on its way to the disk has in it.
+  struct Saving {
+    std::vector<Pending> changes;
+    control::Booking booking;
   };
   struct Reload {
     std::string actor;
@@ -93,7 +100,8 @@ class PolicyDesk {
   [[nodiscard]] bool write_line(const ChangeLine& line, bool is_refused = false);
   [[nodiscard]] std::string state_text() const;
   void save();
-  void on_saved(const Result<void>& result, std::vector<Pending> batch);
+  void on_saved(const Result<void>& result, Saving saving);
+  void on_save_failed(const std::string& why);
   void undo(std::vector<Pending> changes, const std::string& why);
   void start_reading();
   void finish_reload(std::vector<Reload> asked, Reading reading);
@@ -101,7 +109,8 @@ class PolicyDesk {
   void take_base(Reading& reading, const ChangeLine& line);
   void schedule_expiry();
   void expire();
-  void watch_budgets();
+  void serve_bell();
+  const std::shared_ptr<const acl::Snapshot>& new_snapshot();
 
   boost::asio::io_context& context_;
   control::Reader read_;
@@ -110,11 +119,12 @@ class PolicyDesk {
   audit::Log* log_ = nullptr;
   Daemon daemon_;
   Counts counts_;
-  boost::asio::steady_timer expiry_, budgets_, retire_;
+  Bell bell_;  // workers ring it when they run low on a budget
+  boost::asio::steady_timer expiry_, bell_pause_, retry_, retire_;
   std::vector<Pending> pending_;  // in force, not yet on disk
   std::vector<Reload> reloads_;
   std::vector<control::BasePtr> retired_;
-  bool is_saving_ = false, must_save_ = false;
+  bool is_saving_ = false, must_save_ = false, cannot_save_ = false;
   bool is_reading_ = false, must_read_cards_ = false;
   // Last, so that they end first: files and policies are handled there, one task at a time.
   boost::asio::thread_pool saver_{1}, reader_{1};

@@ -82,7 +82,7 @@ void PolicyDesk::start_reading() {
 // The whole swap: from here on the workers judge by the new files.
 void PolicyDesk::take_base(Reading& reading, const ChangeLine& line) {
   retired_.push_back(policy_.rebase(std::move(reading.base)));
-  const auto& snapshot = policy_.publish();
+  const auto& snapshot = new_snapshot();
   static_cast<void>(write_line(line));
   daemon_.publish(snapshot);
   daemon_.settings_changed();

@@ -200,6 +200,12 @@ void Server::start_control() {
   daemon.judge_by_time = [this] {
     for (auto& worker : workers_) worker->judge_again(true);
   };
+  daemon.refilled = [this] {
+    each_worker([](session::Context& context) {
+      context.relay.paused.wake();
+      context.paused.wake();
+    });
+  };
   daemon.settings_changed = [this] { settings_changed(); };
   daemon.notify = [this](const std::string& state) { notify(state); };
   desk_->start(*log_, std::move(daemon));

@@ -45,11 +45,10 @@ Task<Session::Reason> Session::connect_to_origin(Request& request) {
   if (!request.decision.passes()) co_return request.decision.reason;
   request.down = {};
   request.down.draw_on(peer_.account->bytes_down);
-  if (const Reason spent = charge(request); spent != Reason::none) co_return spent;
-
   if (client_->is_dead()) co_return Reason::origin_timeout;
   client_->watch(this);
-  const Reason reason = co_await find_origin(request);
+  Reason reason = co_await charge_first(request);
+  if (reason == Reason::none) reason = co_await find_origin(request);
   client_->watch(nullptr);
   co_return reason;
 }

@@ -64,6 +64,7 @@ struct Context {
   Limits limits;
   std::shared_ptr<const acl::PrefixMap> own_addresses;
   LiveList live;
+  net::PausedList paused;  // requests that wait for more of a budget, or of a grant
   metrics::ConnectTimes connect_times;
   std::unordered_map<std::string, std::shared_ptr<metrics::Tally>> tallies;
   std::uint64_t next_conn = 1, conn_step = 1;  // workers take turns, so numbers are unique

@@ -147,7 +147,8 @@ Task<HttpExchange::Reason> HttpExchange::reach_origin() {
     if (!request_.decision.passes()) co_return request_.decision.reason;
     if (request_.decision.awaits_addresses) co_return co_await look_up_and_dial();
     request_.down.draw_on(s.peer_.account->bytes_down);
-    if (const Reason spent = s.charge(request_); spent != Reason::none) co_return spent;
+    const Reason spent = co_await s.charge_first(request_);
+    if (spent != Reason::none) co_return spent;
     if (!acl::may_dial(*request_.judged_by, request_.decision, s.kept_address_,
                        *s.context_.own_addresses)) {
       co_return Reason::address_forbidden;
@@ -211,10 +212,28 @@ Task<HttpExchange::Reason> HttpExchange::send_head() {
   co_return co_await send_paid(to_origin_);
 }
 
+// All of it, or nothing and a reason; waits while what is left of a budget is not on record yet.
+Task<HttpExchange::Reason> HttpExchange::pay(std::size_t bytes) {
+  for (std::size_t paid = 0;;) {
+    paid += request_.up.take(bytes - paid);
+    if (paid == bytes) co_return Reason::none;
+    const Reason ended = request_.up.is_spent()    ? Reason::budget_exhausted
+                         : session_.is_cancelled() ? session_.cancelled_
+                         : upload_stopped_         ? Reason::origin_bad_response
+                                                   : Reason::none;
+    if (ended != Reason::none) {
+      request_.up.give_back(paid);
+      co_return ended;
+    }
+    co_await session_.wait_for_refill();
+  }
+}
+
 Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
   if (const std::size_t paid = request_.up.take(bytes.size()); paid < bytes.size()) {
     request_.up.give_back(paid);
-    co_return Reason::budget_exhausted;
+    const Reason unpaid = co_await pay(bytes.size());
+    if (unpaid != Reason::none) co_return unpaid;
   }
   const bool sent = co_await session_.send(*session_.origin_, bytes);
   if (!sent) {
@@ -243,6 +262,7 @@ Detached HttpExchange::upload() {
   if (!upload_stopped_ && result != Reason::none && result != Reason::origin_bad_response) {
     upload_result_ = result;
     session_.origin_->interrupt();
+    session_.context_.paused.wake();
   }
   upload_done_.fire();
 }
@@ -347,7 +367,11 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
     if (upload_result_ != Reason::none) co_return upload_result_;
     if (s.is_cancelled()) co_return s.cancelled_;
     const std::size_t allowed = request_.down.take(buffer.size());
-    if (allowed == 0) co_return Reason::budget_exhausted;
+    if (allowed == 0) {
+      if (request_.down.is_spent()) co_return Reason::budget_exhausted;
+      co_await s.wait_for_refill();
+      continue;
+    }
     const auto got = s.origin_->read(buffer.data(), allowed);
     const std::size_t size = got.bytes > 0 ? static_cast<std::size_t>(got.bytes) : 0;
     request_.down.give_back(allowed - size);
@@ -435,6 +459,7 @@ Task<> HttpExchange::stop_upload() {
   ::shutdown(session_.origin_->fd(), SHUT_RDWR);
   session_.client_->interrupt();
   session_.origin_->interrupt();
+  session_.context_.paused.wake();
   while (upload_runs_) co_await upload_done_;
 }
 

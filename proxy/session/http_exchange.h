@@ -39,6 +39,7 @@ class HttpExchange {
   Detached upload();
   Task<Reason> send_body();
   Task<bool> body_is_here();
+  Task<Reason> pay(std::size_t bytes);
   Task<Reason> send_paid(std::string_view bytes);
   Task<Reason> receive();
   Task<Reason> receive_head(http::ResponseHead& head);

@@ -166,12 +166,31 @@ Session::Reason Session::charge(Request& request) {
   const acl::Grant* grant = request.decision.grant;
   request.up = {};
   request.up.draw_on(peer_.account->bytes_up);
-  if (grant == nullptr) return Reason::none;
-  request.up.draw_on(grant->lease->bytes_up);
-  if (request.charged == grant->lease) return Reason::none;
-  if (grant->lease->requests.take(1) != 1) return Reason::host_not_allowed;
+  if (grant != nullptr) request.up.draw_on(grant->lease->bytes_up);
+  request.up.expect();
+  request.down.expect();
+  if (grant == nullptr || request.charged == grant->lease) return Reason::none;
+  // What is open already is no opening when another grant takes it over.
+  if (!request.wrote_open && grant->lease->requests.take(1) != 1) return Reason::host_not_allowed;
   request.charged = grant->lease;
   return Reason::none;
+}
+
+// As above, and waits while what is left of the grant's requests is not on record yet.
+Task<Session::Reason> Session::charge_first(Request& request) {
+  for (;;) {
+    const Reason reason = charge(request);
+    if (reason == Reason::none || request.decision.grant->lease->requests.is_spent()) {
+      co_return reason;
+    }
+    if (is_cancelled()) co_return cancelled_;
+    set_deadline(context_.limits.connect_timeout, Reason::internal_error);
+    co_await wait_for_refill();
+    disarm();
+    if (is_cancelled()) co_return cancelled_;
+    decide(request);  // the grant may be gone
+    if (!request.decision.passes()) co_return request.decision.reason;
+  }
 }
 
 Session::Reason Session::still_allowed(Request& request) {
@@ -271,6 +290,7 @@ void Session::cancel(Reason reason) {
   client_->interrupt();
   if (origin_) origin_->interrupt();
   if (waiting_for_ != nullptr) waiting_for_->fire();
+  context_.paused.wake();  // this one may be among them
 }
 
 void Session::set_deadline(std::chrono::milliseconds after, Reason reason) {
@@ -282,6 +302,16 @@ Task<> Session::wait(Event& event) {
   waiting_for_ = &event;
   if (!is_cancelled()) co_await event;
   waiting_for_ = nullptr;
+}
+
+Task<> Session::wait_for_refill() {
+  struct Pause final : net::Paused {
+    explicit Pause(Loop& loop) : event{loop} {}
+    void on_refill() override { event.fire(); }
+    Event event;
+  } pause{context_.loop};
+  context_.paused.add(pause);
+  co_await pause.event;
 }
 
 void Session::judge_again(const acl::Snapshot& snapshot, bool all) {

@@ -46,6 +46,7 @@ class Session final : public Live, private Deadline, private Watcher {
   Task<> throttle(std::chrono::nanoseconds pause);
   void decide(Request& request);
   [[nodiscard]] Reason charge(Request& request);
+  Task<Reason> charge_first(Request& request);
   Task<Reason> connect_to_origin(Request& request);
   Task<Reason> find_origin(Request& request);
   Task<Reason> resolve(const Request& request, std::vector<acl::Address>& addresses);
@@ -76,6 +77,8 @@ class Session final : public Live, private Deadline, private Watcher {
   void on_ready(Socket&) override;
   void set_deadline(std::chrono::milliseconds after, Reason reason);
   Task<> wait(Event& event);
+  // Until more of a budget or grant may be on record, or somebody was cancelled: look again.
+  Task<> wait_for_refill();
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_ != Reason::none; }
 
   Context& context_;

@@ -92,6 +92,16 @@ void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
     return close(acl::Reason::revoked);
   }
   peer_.agent = *agent;
+  charge_to(decision.grant);
+}
+
+// From now on its bytes are those of what lets it through now: a grant that ended pays for nothing
+// more, and one that took over is not bypassed.
+void Tunnel::charge_to(const acl::Grant* grant) {
+  meter_up() = {};
+  meter_up().draw_on(peer_.account->bytes_up);
+  charged_ = grant == nullptr ? nullptr : grant->lease;
+  if (charged_) meter_up().draw_on(charged_->bytes_up);
 }
 
 void Tunnel::close(acl::Reason reason) {

@@ -30,6 +30,7 @@ class Tunnel final : public Live, private net::Relay, private Deadline {
   void on_end(End end) override;
   [[nodiscard]] bool filter(bool up, std::string_view bytes, std::string& to_origin) override;
   void on_deadline() override;
+  void charge_to(const acl::Grant* grant);
   void close(acl::Reason reason);  // writes the line and destroys this
 
   Context& context_;

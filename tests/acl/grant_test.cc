@@ -71,9 +71,9 @@ TEST(Grant, EndsWithItsTimeRequestsAndBytes) {
   EXPECT_EQ(outcome(decide(request)), "deny host-not-allowed");
   only.expires.reset();
   for (auto* allowance : {&only.lease->requests, &only.lease->bytes_up}) {
-    allowance->set(1);
+    allowance->lock(1);
     EXPECT_EQ(outcome(decide(request)), "allow");
-    allowance->set(0);
+    allowance->lock(0);
     EXPECT_EQ(outcome(decide(request)), "deny host-not-allowed");
     allowance->set(Allowance::unlimited);
     EXPECT_EQ(outcome(decide(request)), "allow");
@@ -85,7 +85,7 @@ TEST(Grant, EndsWithItsTimeRequestsAndBytes) {
 TEST(Grant, StaysAliveForTheRequestThatItWasChargedForUntilItsBytesEnd) {
   AgentPolicy policy = with_grants(agent({}), {grant("g1", {"a.com"})});
   Lease& lease = *policy.grants[0].lease;
-  lease.requests.set(0);
+  lease.requests.lock(0);
   Query open = query(policy, "a.com:443");
   open.charged = &lease;
   EXPECT_EQ(outcome(decide(open)), "allow");
@@ -93,16 +93,16 @@ TEST(Grant, StaysAliveForTheRequestThatItWasChargedForUntilItsBytesEnd) {
   open.charged = &other;
   EXPECT_EQ(outcome(decide(open)), "deny host-not-allowed");
   open.charged = &lease;
-  lease.bytes_up.set(0);
+  lease.bytes_up.lock(0);
   EXPECT_EQ(outcome(decide(open)), "deny host-not-allowed");
 }
 
 TEST(Grant, IsTheFirstLivingOneThatCovers) {
   AgentPolicy policy = with_grants(
       agent({}), {grant("other", {"b.com"}), grant("used", {"a.com"}), grant("next", {".a.com"})});
-  policy.grants[1].lease->requests.set(0);
+  policy.grants[1].lease->requests.lock(0);
   EXPECT_EQ(ask(policy, "a.com:443").grant, &policy.grants[2]);
-  policy.grants[1].lease->requests.set(1);
+  policy.grants[1].lease->requests.lock(1);
   EXPECT_EQ(ask(policy, "a.com:443").grant, &policy.grants[1]);
 }
 
@@ -117,7 +117,7 @@ TEST(Grant, IsNotChargedWhenUsageRefuses) {
 
 TEST(Grant, DecidingTakesNothingFromIt) {
   const AgentPolicy policy = with_grants(agent({}), {grant("g1", {"a.com"})});
-  policy.grants[0].lease->requests.set(1);
+  policy.grants[0].lease->requests.lock(1);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(answer(policy, "a.com:443"), "allow");
   EXPECT_EQ(policy.grants[0].lease->requests.left(), 1);
 }

@@ -1,62 +1,174 @@
-// Budgets on disk: never less than was used, and exact when nothing is open.
+// Budgets on disk: never less than was used, and exact after a clean stop.
 #include "control/budget_ledger.h"
 
 #include <gtest/gtest.h>
 
+#include "control/grants.h"
 #include "tests/control/live.h"
 
 namespace stile::control {
 namespace {
 
-constexpr std::uint64_t step = 64 * 1024;
+constexpr std::int64_t mib = 1 << 20;
+const std::string config =
+    "[[agent]]\nid = \"a\"\nsource = [\"10.0.0.1\"]\nbytes_up = \"64MiB\"\n"
+    "[[agent]]\nid = \"b\"\nsource = [\"10.0.0.2\"]\nbytes_down = \"1MiB\"\n";
 
-TEST(BudgetLedger, WritesTheExactUseOfWhoHasNothingOpen) {
-  EXPECT_EQ(reserve(1 << 20, 1000, 500'000, step, false), 1000U);
-}
+struct Asked final : acl::Refill {
+  void ask() noexcept override { is_asked = true; }
+  bool is_asked = false;
+};
 
-TEST(BudgetLedger, IsAheadOfTheUseAndNeverBeyondTheTotal) {
-  constexpr std::uint64_t total = 10 << 20;
-  std::uint64_t written = 0;
-  std::uint64_t writes = 0;
-  for (std::uint64_t used = 0; used <= total; used += 4096) {
-    const auto next = reserve(total, used, written, step, true);
-    EXPECT_GE(next, used);
-    EXPECT_LE(next, total);
-    if (next < total) {
-      EXPECT_GE(next, used + total / 16);
-    }
-    if (next != written) ++writes;
-    written = next;
+acl::Account& account(const LivePolicy& live, const char* id) { return *live.find(id)->account; }
+
+std::uint64_t saved_up(const LivePolicy& live) {
+  for (const auto& agent : live.save().agents) {
+    if (agent.id == "a") return agent.used_up;
   }
-  EXPECT_EQ(written, total);
-  EXPECT_LE(writes, 20U);  // not one for each chunk
+  return 0;
 }
 
-TEST(BudgetLedger, ReservesForAnAgentThatHasSomethingOpen) {
-  auto live = live_of("[[agent]]\nid = \"a\"\nsource = [\"10.0.0.1\"]\nbytes_up = \"8MiB\"\n");
-  auto& agent = live.agents().at("a");
-  EXPECT_FALSE(update_reserves(live, false));
-  agent.account->connections = 1;
-  EXPECT_TRUE(update_reserves(live, false));
-  EXPECT_EQ(agent.reserved_up, 1U << 20);
-  EXPECT_FALSE(update_reserves(live, false));
-  static_cast<void>(agent.account->bytes_up.take(3 << 20));
-  EXPECT_TRUE(update_reserves(live, false));
-  EXPECT_EQ(agent.reserved_up, 4U << 20);
-  EXPECT_TRUE(update_reserves(live, true));
-  EXPECT_EQ(agent.reserved_up, 3U << 20);
+TEST(BudgetLedger, StepIsAPartOfTheBudgetWithinBounds) {
+  EXPECT_EQ(bytes_step(0), 64 * 1024);
+  EXPECT_EQ(bytes_step(64 * mib), mib);
+  EXPECT_EQ(bytes_step(std::uint64_t{1} << 50), 16 * mib);
+  EXPECT_EQ(requests_step(3), 1);
+  EXPECT_EQ(requests_step(640), 10);
+  EXPECT_EQ(requests_step(std::uint64_t{1} << 40), 1024);
 }
 
-TEST(BudgetLedger, AStateThatWasWrittenIsWhatARestartCountsFrom) {
-  const std::string config =
-      "[[agent]]\nid = \"a\"\nsource = [\"10.0.0.1\"]\nbytes_up = \"8MiB\"\n";
+TEST(BudgetLedger, PutsOnRecordWhatWasAskedForAndNothingElse) {
+  const auto live = live_of(config);
+  Asked refill;
+  watch_budgets(live, refill);
+  EXPECT_FALSE(is_reserve_asked_for(live));
+  EXPECT_TRUE(live.save().agents.empty()) << "an agent that does nothing loses nothing";
+  EXPECT_EQ(account(live, "a").bytes_up.take(100), 0U);
+  EXPECT_TRUE(refill.is_asked);
+  EXPECT_TRUE(is_reserve_asked_for(live));
+  auto booking = book_reserves(live);
+  EXPECT_FALSE(is_reserve_asked_for(live));
+  EXPECT_EQ(saved_up(live), static_cast<std::uint64_t>(mib));
+  EXPECT_EQ(account(live, "a").bytes_up.take(100), 0U) << "it is not on disk yet";
+  booking.settle(true);
+  EXPECT_EQ(account(live, "a").bytes_up.take(100), 100U);
+  EXPECT_EQ(account(live, "b").bytes_down.ready(), 0);
+}
+
+TEST(BudgetLedger, GivesNothingOutWhileTheDiskFails) {
+  const auto live = live_of(config);
+  Asked refill;
+  watch_budgets(live, refill);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(account(live, "a").bytes_up.take(100), 0U);
+    auto booking = book_reserves(live);
+    booking.settle(false);
+    EXPECT_EQ(saved_up(live), 0U);
+  }
+  EXPECT_FALSE(account(live, "a").bytes_up.is_spent());
+}
+
+// Whatever moment a crash comes at, the next life has at most what is left of the budget.
+TEST(BudgetLedger, AfterACrashNoMoreIsLeftThanWasNotUsed) {
+  SavedState disk;
+  std::int64_t flowed = 0;
+  for (int life = 0; life < 40; ++life) {
+    const auto live = live_of(config, disk);
+    Asked refill;
+    watch_budgets(live, refill);
+    auto& up = account(live, "a").bytes_up;
+    for (int step = 0; step < 10 * life; ++step) {
+      flowed += static_cast<std::int64_t>(up.take(100'000));
+      if (is_reserve_asked_for(live)) {
+        auto booking = book_reserves(live);
+        const auto written = live.save();
+        if (step % 7 == 6) {  // the write failed, or the crash came before it was done
+          booking.settle(false);
+        } else {
+          disk = written;
+          booking.settle(true);
+        }
+      }
+    }
+    const auto next = live_of(config, disk);
+    ASSERT_LE(account(next, "a").bytes_up.left() + flowed, 64 * mib);
+    ASSERT_GE(account(next, "a").bytes_up.left() + flowed, 64 * mib - (life + 1) * mib)
+        << "a crash costs one step at most";
+  }
+  EXPECT_LE(flowed, 64 * mib);
+}
+
+TEST(BudgetLedger, ACleanStopGivesBackWhatWasNotUsed) {
+  const auto live = live_of(config);
+  Asked refill;
+  watch_budgets(live, refill);
+  account(live, "a").bytes_up.expect();
+  auto booking = book_reserves(live);
+  booking.settle(true);
+  EXPECT_EQ(account(live, "a").bytes_up.take(1234), 1234U);
+  reclaim_reserves(live);
+  EXPECT_EQ(saved_up(live), 1234U);
+}
+
+TEST(BudgetLedger, RequestsOfAGrantAreOnRecordBeforeTheyAreMade) {
   auto live = live_of(config);
-  live.agents().at("a").account->connections = 1;
-  static_cast<void>(live.agents().at("a").account->bytes_up.take(100));
-  ASSERT_TRUE(update_reserves(live, false));
-  const auto again = live_of(config, live.save());
-  EXPECT_LE(again.find("a")->account->bytes_up.left(), (8 << 20) - 100);
-  EXPECT_GT(again.find("a")->account->bytes_up.left(), 6 << 20);
+  Request request;
+  request.hosts = patterns({"x.test"});
+  request.max_requests = 3;
+  auto overlay = allow(*live.find("a")->entry->policy, {}, request, {"me", 1, "g"});
+  ASSERT_TRUE(overlay);
+  Edit edit;
+  edit.agents["a"] = std::make_shared<const AgentOverlay>(*overlay);
+  ASSERT_TRUE(live.apply(edit));
+  Asked refill;
+  watch_budgets(live, refill);
+  auto& requests = live.overlay("a")->grants[0].made.lease->requests;
+  const auto recorded = [&] {
+    return recorded_of(std::uint64_t{3},
+                       live.save().agents[0].overlay.grants[0].made.lease->requests);
+  };
+  for (std::uint64_t made = 1; made <= 3; ++made) {
+    EXPECT_EQ(requests.take(1), 0U);
+    auto booking = book_reserves(live);
+    EXPECT_EQ(recorded(), made);
+    booking.settle(true);
+    EXPECT_EQ(requests.take(1), 1U);
+  }
+  EXPECT_TRUE(requests.is_spent());
+}
+
+TEST(BudgetLedger, ResetIsAsIfNothingHadBeenUsedAndCanBeUndone) {
+  auto live = live_of(config);
+  auto& up = account(live, "a").bytes_up;
+  ASSERT_TRUE(up.book(mib));
+  up.settle(true);
+  EXPECT_EQ(up.take(1000), 1000U);
+  Edit edit;
+  edit.budgets["a"] = {1000, 0};
+  const auto undo = live.apply(edit);
+  ASSERT_TRUE(undo);
+  EXPECT_EQ(up.left(), 64 * mib);
+  EXPECT_EQ(saved_up(live), static_cast<std::uint64_t>(mib - 1000)) << "what may be taken already";
+  ASSERT_TRUE(live.apply(*undo));
+  EXPECT_EQ(up.left(), 64 * mib - 1000);
+  EXPECT_EQ(saved_up(live), static_cast<std::uint64_t>(mib));
+}
+
+TEST(BudgetLedger, AnAgentWhoseRemovalIsUndoneHasUsedWhatItHad) {
+  auto live = live_of(config);
+  auto& up = account(live, "a").bytes_up;
+  ASSERT_TRUE(up.book(mib));
+  up.settle(true);
+  EXPECT_EQ(up.take(1000), 1000U);
+  AgentOverlay removed;
+  removed.removed = live.find("a")->entry->identity.entry;
+  Edit edit;
+  edit.agents["a"] = std::make_shared<const AgentOverlay>(removed);
+  const auto undo = live.apply(edit);
+  ASSERT_TRUE(undo);
+  EXPECT_EQ(live.find("a"), nullptr);
+  ASSERT_TRUE(live.apply(*undo));
+  EXPECT_EQ(account(live, "a").bytes_up.left(), 64 * mib - 1000);
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ SavedState example() {
   grant.reason = "because";
   grant.actor = "somebody";
   EXPECT_TRUE(make_grant(grant));
-  *grant.written = {3, 700};
+  start_count(grant.made.lease->requests, grant.max_requests, 3);
+  start_count(grant.made.lease->bytes_up, grant.bytes_up, 700);
   agent.overlay.grants.push_back(grant);
   state.agents.push_back(agent);
   return state;

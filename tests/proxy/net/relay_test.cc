@@ -154,6 +154,76 @@ TEST_F(RelayTest, FirstBytesBeyondTheBudgetAreNotSent) {
   EXPECT_EQ(::recv(origin_outside.get(), buffer, sizeof buffer, 0), 3);
 }
 
+// Puts more on record from the loop, as the daemon does, until there is nothing any more.
+struct LoopRefill final : acl::Refill {
+  LoopRefill(RelayResources& shared, acl::Allowance& of) : resources{shared}, allowance{of} {}
+  void ask() noexcept override {
+    resources.loop.post([this] {
+      ++times;
+      if (allowance.answer() && allowance.book(10'000)) allowance.settle(true);
+      resources.paused.wake();
+    });
+  }
+  RelayResources& resources;
+  acl::Allowance& allowance;
+  int times = 0;
+};
+
+TEST_F(RelayTest, WaitsForMoreToBeOnRecordAndGoesOn) {
+  acl::Allowance budget;
+  budget.lock(3'000'000);
+  LoopRefill refill{resources, budget};
+  budget.watch(&refill, 1000);
+  TestRelay relay{resources, adopt(client_inside), adopt(origin_inside)};
+  relay.meter_up().draw_on(budget);
+  const std::string up = random_bytes(2'000'000);
+  std::string got_up;
+  std::thread writer{[&] {
+    send_all(client_outside.get(), up.substr(30'000));
+    ::shutdown(client_outside.get(), SHUT_WR);
+  }};
+  std::thread reader{[&] {
+    got_up = receive_all(origin_outside.get());
+    ::shutdown(origin_outside.get(), SHUT_WR);
+  }};
+  relay.begin(up.substr(0, 30'000), 0);
+  loop.run([] { return false; });
+  writer.join();
+  reader.join();
+  EXPECT_EQ(relay.end, Relay::End::finished);
+  EXPECT_TRUE(got_up == up);
+  EXPECT_EQ(budget.left(), 1'000'000);
+  EXPECT_GE(refill.times, 200);
+}
+
+TEST_F(RelayTest, NothingIsSentWhileNothingIsOnRecord) {
+  acl::Allowance budget;
+  budget.lock(100);
+  TestRelay relay{resources, adopt(client_inside), adopt(origin_inside)};
+  relay.meter_up().draw_on(budget);
+  send_all(client_outside.get(), "more");
+  relay.begin("hello", 3);
+  loop.post([&] {
+    resources.paused.wake();  // for nothing
+    char byte = 0;
+    EXPECT_EQ(::recv(origin_outside.get(), &byte, 1, MSG_DONTWAIT), -1);
+    ASSERT_TRUE(budget.book(7));
+    budget.settle(true);
+    resources.paused.wake();  // five and three are needed
+    EXPECT_EQ(::recv(origin_outside.get(), &byte, 1, MSG_DONTWAIT), -1);
+    ASSERT_TRUE(budget.book(1));
+    budget.settle(true);
+    resources.paused.wake();
+    char buffer[16];
+    EXPECT_EQ(::recv(origin_outside.get(), buffer, sizeof buffer, MSG_DONTWAIT), 5);
+    EXPECT_EQ(std::string(buffer, 5), "hello");
+    loop.stop();
+  });
+  loop.run([] { return false; });
+  EXPECT_FALSE(relay.end);
+  EXPECT_EQ(budget.left(), 92);
+}
+
 TEST(Meter, TakesWhatTheTighterOfTwoAllowancesHasLeft) {
   acl::Allowance wide{1000}, tight{10};
   Meter meter;

@@ -130,8 +130,8 @@ Result<void> write_metrics(const netns::CheckReport& report, const std::string& 
   }
   const std::filesystem::path place{path};
   const auto parent = place.has_parent_path() ? place.parent_path().string() : ".";
-  const netns::UniqueFd directory{::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!directory.is_open()) return netns::system_error("cannot open " + parent);
+  const UniqueFd directory{::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (!directory) return netns::system_error("cannot open " + parent);
   return netns::write_file(directory.get(), place.filename().string(), text, 0644);
 }
 

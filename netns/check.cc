@@ -78,7 +78,7 @@ class Sender {
     if (!link) return link.error();
     if (!*link) return Error{"no device inside"};
     UniqueFd fd{::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)};
-    if (!fd.is_open()) return system_error("no packet socket");
+    if (!fd) return system_error("no packet socket");
     return Sender{std::move(fd), (*link)->index};
   }
   // Why it could not; empty: sent.

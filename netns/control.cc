@@ -12,7 +12,7 @@
 
 #include "acl/error_text.h"
 #include "acl/quoted.h"
-#include "netns/fd.h"
+#include "proxy/base/unique_fd.h"
 
 namespace stile::netns {
 namespace {

@@ -24,7 +24,7 @@ Result<UniqueFd> open_directory(const std::string& path, mode_t mode, gid_t grou
   const bool is_new = ::mkdir(path.c_str(), mode) == 0;
   if (!is_new && errno != EEXIST) return system_error("cannot make " + path);
   UniqueFd fd{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-  if (!fd.is_open()) return system_error("cannot open " + path);
+  if (!fd) return system_error("cannot open " + path);
   if (is_new && (::fchown(fd.get(), 0, group) != 0 || ::fchmod(fd.get(), mode) != 0)) {
     return system_error("cannot set the owner of " + path);
   }
@@ -43,7 +43,7 @@ Result<void> write_file(int directory, const std::string& name, std::string_view
   ::unlinkat(directory, temporary.c_str(), 0);
   const UniqueFd fd{::openat(directory, temporary.c_str(),
                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)};
-  if (!fd.is_open()) return system_error("cannot write " + name);
+  if (!fd) return system_error("cannot write " + name);
   const auto written = ::write(fd.get(), text.data(), text.size());
   const bool is_written = written >= 0 && static_cast<std::size_t>(written) == text.size();
   if (!is_written || ::fchown(fd.get(), 0, group) != 0 || ::fchmod(fd.get(), mode) != 0 ||
@@ -59,7 +59,7 @@ Result<std::optional<std::string>> read_file(int directory, const std::string& n
                                              std::size_t max_bytes) {
   const UniqueFd fd{
       ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-  if (!fd.is_open()) {
+  if (!fd) {
     if (errno == ENOENT) return std::optional<std::string>{};
     return system_error("cannot read " + name);
   }

@@ -46,7 +46,7 @@ Result<Host> Host::open(Setup setup) {
 Result<Lock> Lock::take() {
   const std::string path = std::string{run_directory} + "/netns.lock";
   UniqueFd fd{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
-  if (!fd.is_open()) return system_error("cannot open " + path);
+  if (!fd) return system_error("cannot open " + path);
   while (::flock(fd.get(), LOCK_EX) != 0) {
     if (errno != EINTR) return system_error("cannot lock " + path);
   }

@@ -4,10 +4,10 @@
 #include <sys/types.h>
 
 #include "acl/result.h"
-#include "netns/fd.h"
 #include "netns/netlink.h"
 #include "netns/records.h"
 #include "netns/setup.h"
+#include "proxy/base/unique_fd.h"
 
 namespace stile::netns {
 

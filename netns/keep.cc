@@ -44,7 +44,7 @@ void make_place(const Kept& kept) {
 }  // namespace
 
 Result<void> refuse_links(const std::string& path) {
-  if (open_place(path).is_open() || errno != ELOOP) return {};
+  if (open_place(path) || errno != ELOOP) return {};
   std::error_code failed;
   const auto real = std::filesystem::canonical(path, failed);
   return Error{"cannot expose " + path + ": a part of it is a link; name the place itself" +
@@ -55,11 +55,11 @@ Result<Kept> keep(const std::string& path) {
   if (!path.starts_with('/')) return Error{"cannot expose " + path + ": not an absolute path"};
   if (auto refused = refuse_links(path); !refused) return refused.error();
   const auto place = open_place(path);
-  if (!place.is_open()) return system_error("cannot expose " + path);
+  if (!place) return system_error("cannot expose " + path);
   struct stat status {};
   UniqueFd tree{::open_tree(place.get(), "",
                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH)};
-  if (!tree.is_open() || ::fstat(tree.get(), &status) != 0) {
+  if (!tree || ::fstat(tree.get(), &status) != 0) {
     return system_error("cannot expose " + path);
   }
   return Kept{path, std::move(tree), S_ISDIR(status.st_mode)};
@@ -67,12 +67,12 @@ Result<Kept> keep(const std::string& path) {
 
 Result<void> put_back(const Kept& kept) {
   auto place = open_place(kept.path);
-  if (!place.is_open()) {
+  if (!place) {
     make_place(kept);
     place = open_place(kept.path);
   }
-  if (!place.is_open() || ::move_mount(kept.tree.get(), "", place.get(), "",
-                                       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0) {
+  if (!place || ::move_mount(kept.tree.get(), "", place.get(), "",
+                             MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0) {
     return system_error("cannot expose " + kept.path);
   }
   return {};

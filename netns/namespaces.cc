@@ -45,7 +45,7 @@ class Founder {
     const pid_t pid = ::fork();
     if (pid < 0) return system_error("cannot fork");
     if (pid == 0) {
-      hold->writer.close();
+      hold->writer.reset();
       const bool is_done = ::unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
       const int code = is_done ? 0 : errno;
       char end = 0;
@@ -54,7 +54,7 @@ class Founder {
       ::_exit(::read(hold->reader.get(), &end, 1) == 0 ? 0 : 1);
     }
     Founder founder{pid, std::move(hold->writer)};
-    ready->writer.close();
+    ready->writer.reset();
     int code = 0;
     if (::read(ready->reader.get(), &code, sizeof code) != sizeof code) {
       return Error{"the process that should make the namespaces died"};
@@ -73,7 +73,7 @@ class Founder {
   Founder& operator=(Founder&&) = delete;
   ~Founder() {
     if (pid_ == 0) return;
-    hold_.close();
+    hold_.reset();
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
@@ -95,7 +95,7 @@ Result<void> write_map(const std::string& path, const UidRange& ids) {
                     std::to_string(nobody) + " " + std::to_string(ids.first + last) + " 1\n";
   const UniqueFd fd{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
   // The kernel takes a map only as one write.
-  if (!fd.is_open() || ::write(fd.get(), text.data(), text.size()) < 0) {
+  if (!fd || ::write(fd.get(), text.data(), text.size()) < 0) {
     return system_error("cannot map the ids " + std::to_string(ids.first) + " and following");
   }
   return {};
@@ -118,7 +118,7 @@ Result<void> prepare_directory() {
 
 Result<UniqueFd> open_home() {
   UniqueFd home{::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)};
-  if (!home.is_open()) return system_error("cannot open our own network namespace");
+  if (!home) return system_error("cannot open our own network namespace");
   return home;
 }
 
@@ -138,7 +138,7 @@ Result<void> make_namespace(std::string_view id, const UidRange& uids) {
   }
   const UniqueFd file{
       ::open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0)};
-  if (!file.is_open()) return system_error("cannot make " + path);
+  if (!file) return system_error("cannot make " + path);
   if (::mount(founder->proc("ns/net").c_str(), path.c_str(), "none", MS_BIND, nullptr) != 0) {
     const auto error = system_error("cannot keep the namespace at " + path);
     ::unlink(path.c_str());
@@ -150,7 +150,7 @@ Result<void> make_namespace(std::string_view id, const UidRange& uids) {
 Result<std::optional<UniqueFd>> open_namespace(std::string_view id) {
   const auto path = namespace_path(id);
   UniqueFd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
-  if (!fd.is_open()) {
+  if (!fd) {
     if (errno == ENOENT) return std::optional<UniqueFd>{};
     return system_error("cannot open " + path);
   }
@@ -164,7 +164,7 @@ Result<std::optional<UniqueFd>> open_namespace(std::string_view id) {
 
 Result<UniqueFd> owner_of(const UniqueFd& namespace_fd) {
   UniqueFd owner{::ioctl(namespace_fd.get(), NS_GET_USERNS)};
-  if (!owner.is_open()) return system_error("cannot tell the owner of the namespace");
+  if (!owner) return system_error("cannot tell the owner of the namespace");
   struct stat theirs {};
   struct stat ours {};
   if (::fstat(owner.get(), &theirs) != 0 || ::stat("/proc/self/ns/user", &ours) != 0) {
@@ -205,7 +205,7 @@ Result<NamespaceVisit> NamespaceVisit::enter_new() {
 
 NamespaceVisit::~NamespaceVisit() {
   // Going on in the wrong namespace would build the host's side of the fence in an agent's.
-  if (home_.is_open() && ::setns(home_.get(), CLONE_NEWNET) != 0) std::abort();
+  if (home_ && ::setns(home_.get(), CLONE_NEWNET) != 0) std::abort();
 }
 
 }  // namespace stile::netns

@@ -6,7 +6,7 @@
 
 #include "acl/result.h"
 #include "netns/agent.h"
-#include "netns/fd.h"
+#include "proxy/base/unique_fd.h"
 
 namespace stile::netns {
 

@@ -42,7 +42,7 @@ Result<std::pair<UniqueFd, std::uint16_t>> listen_anywhere() {
   address.sin_family = AF_INET;
   socklen_t size = sizeof address;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (!fd.is_open() || ::bind(fd.get(), generic, size) != 0 || ::listen(fd.get(), 1) != 0 ||
+  if (!fd || ::bind(fd.get(), generic, size) != 0 || ::listen(fd.get(), 1) != 0 ||
       ::getsockname(fd.get(), generic, &size) != 0) {
     return system_error("cannot listen");
   }
@@ -54,12 +54,12 @@ Result<std::pair<UniqueFd, std::uint16_t>> listen_anywhere() {
 Result<Observer> Observer::open(std::uint64_t run) {
   Observer observer{run};
   observer.devices_ = UniqueFd{::socket(AF_PACKET, SOCK_RAW | mode, htons(ETH_P_ALL))};
-  if (!observer.devices_.is_open()) return system_error("cannot open a packet socket");
+  if (!observer.devices_) return system_error("cannot open a packet socket");
   enlarge(observer.devices_);
   for (const auto& [family, protocol] : raw_sockets) {
     UniqueFd fd{::socket(family, SOCK_RAW | mode, protocol)};
-    if (!fd.is_open() && family == AF_INET6 && errno == EAFNOSUPPORT) continue;
-    if (!fd.is_open()) return system_error("cannot open a raw socket");
+    if (!fd && family == AF_INET6 && errno == EAFNOSUPPORT) continue;
+    if (!fd) return system_error("cannot open a raw socket");
     enlarge(fd);
     observer.deliveries_.push_back(std::move(fd));
   }

@@ -34,7 +34,7 @@ struct Home {
 
 bool is_below(UniqueFd user, const struct stat& ancestor) {
   struct stat status {};
-  while (user.is_open() && ::fstat(user.get(), &status) == 0) {
+  while (user && ::fstat(user.get(), &status) == 0) {
     if (is_same(status, ancestor)) return true;
     user = UniqueFd{::ioctl(user.get(), NS_GET_PARENT)};  // fails at our own and above
   }
@@ -56,7 +56,7 @@ bool is_inside(int proc, const std::string& pid, const Home& home) {
 void kill_if_inside(pid_t pid, const Home& home) {
   const UniqueFd handle{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
   const UniqueFd proc{::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (handle.is_open() && is_inside(proc.get(), std::to_string(pid), home)) {
+  if (handle && is_inside(proc.get(), std::to_string(pid), home)) {
     ::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
   }
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "acl/result.h"
-#include "netns/fd.h"
+#include "proxy/base/unique_fd.h"
 
 namespace stile::netns {
 

@@ -78,7 +78,7 @@ Result<Done> admit_missing(Host& host) {
     done.push_back(record.agent.id + ": " + std::string{text(Step::admit)});
   }
   if (commands.empty()) return done;
-  if (const auto admitted = run_nft(commands); !admitted) return admitted.error();
+  if (auto admitted = run_nft(commands); !admitted) return admitted.error();
   return done;
 }
 
@@ -89,7 +89,7 @@ Result<Done> shut_open_devices(Host& host) {
   for (const auto& link : *links) {
     const auto open = first_open_sysctl(link.name);
     if (!open || open->empty()) continue;  // the device may be gone again
-    if (const auto shut = shut_device(link.name); !shut) continue;
+    if (auto shut = shut_device(link.name); !shut) continue;
     done.push_back("set back: " + *open);
   }
   return done;
@@ -115,7 +115,7 @@ Result<Done> repair(Host& host) {
     }
   }
   std::erase_if(*records, [](const Record& record) { return !record.is_complete; });
-  const auto strangers = remove_strangers(host, *records);
+  auto strangers = remove_strangers(host, *records);
   if (!strangers) return strangers;
   append(*done, *strangers);
   if (!first_error.empty()) return Error{first_error};
@@ -127,11 +127,11 @@ Result<Done> hold_fence(Host& host, Hold what) {
   if (!lock) return lock.error();
   auto done = raise_fence(host);
   if (!done) return done;
-  const auto admitted = admit_missing(host);
+  auto admitted = admit_missing(host);
   if (!admitted) return admitted;
   append(*done, *admitted);
   if (what == Hold::table) return done;
-  const auto shut = shut_open_devices(host);
+  auto shut = shut_open_devices(host);
   if (!shut) return shut;
   append(*done, *shut);
   return done;

@@ -9,8 +9,8 @@
 #include <array>
 #include <cerrno>
 
-#include "netns/fd.h"
 #include "netns/files.h"
+#include "proxy/base/unique_fd.h"
 
 namespace stile::netns {
 namespace {
@@ -32,7 +32,7 @@ Result<UniqueFd> open_state(const std::string& path) {
     return system_error("cannot make " + path);
   }
   UniqueFd fd{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!fd.is_open()) return system_error("cannot open " + path);
+  if (!fd) return system_error("cannot open " + path);
   return fd;
 }
 

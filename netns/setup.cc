@@ -42,7 +42,7 @@ bool is_missing(const char* path) {
 void add_cards(const std::string& directory, std::vector<KnownAgent>& known) {
   constexpr std::string_view suffix = ".json";
   const UniqueFd fd{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!fd.is_open()) return;
+  if (!fd) return;
   const auto names = names_in(fd.get());
   if (!names) return;
   for (const auto& name : *names) {

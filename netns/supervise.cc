@@ -26,9 +26,10 @@ sigset_t passed_signals() {
   return set;
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
+std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
-  for (const auto& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.reserve(texts.size() + 1);
+  for (auto& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
 }
@@ -65,7 +66,7 @@ bool is_in_path(const std::string& name) {
 sigset_t block_signals() {
   const auto set = passed_signals();
   sigset_t before;
-  ::sigprocmask(SIG_BLOCK, &set, &before);
+  ::pthread_sigmask(SIG_BLOCK, &set, &before);
   return before;
 }
 
@@ -90,9 +91,9 @@ int supervise(const Supervised& supervised) {
   }
 }
 
-int become(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+int become(std::vector<std::string> command, std::vector<std::string> environment,
            const sigset_t& mask) {
-  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   const auto arguments = pointers(command);
   const auto variables = pointers(environment);
   ::execvpe(arguments[0], arguments.data(), variables.data());

@@ -33,7 +33,7 @@ struct Supervised {
 [[nodiscard]] int supervise(const Supervised& supervised);
 
 // Becomes the command, found along PATH; returns only if it cannot, with the status to exit with.
-[[nodiscard]] int become(const std::vector<std::string>& command,
-                         const std::vector<std::string>& environment, const sigset_t& mask);
+[[nodiscard]] int become(std::vector<std::string> command, std::vector<std::string> environment,
+                         const sigset_t& mask);
 
 }  // namespace stile::netns

@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 
-#include "netns/fd.h"
 #include "netns/files.h"
+#include "proxy/base/unique_fd.h"
 
 namespace stile::netns {
 namespace {
@@ -49,8 +49,8 @@ std::span<const DeviceSysctl> inside_sysctls() noexcept { return inside; }
 Result<void> set_sysctl(const std::string& device, const DeviceSysctl& sysctl) {
   const auto path = path_of(device, sysctl);
   const UniqueFd fd{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
-  if (!fd.is_open() && errno == ENOENT && is_unknown_to_kernel(sysctl)) return {};
-  if (!fd.is_open() || ::write(fd.get(), sysctl.value.data(), sysctl.value.size()) < 0) {
+  if (!fd && errno == ENOENT && is_unknown_to_kernel(sysctl)) return {};
+  if (!fd || ::write(fd.get(), sysctl.value.data(), sysctl.value.size()) < 0) {
     return system_error("cannot set " + path);
   }
   return {};
@@ -59,11 +59,11 @@ Result<void> set_sysctl(const std::string& device, const DeviceSysctl& sysctl) {
 Result<std::string> read_sysctl(const std::string& device, const DeviceSysctl& sysctl) {
   const auto path = path_of(device, sysctl);
   const UniqueFd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (!fd.is_open() && errno == ENOENT && is_unknown_to_kernel(sysctl)) {
+  if (!fd && errno == ENOENT && is_unknown_to_kernel(sysctl)) {
     return text_result(std::string{sysctl.value});
   }
   std::array<char, 32> buffer{};
-  const auto got = fd.is_open() ? ::read(fd.get(), buffer.data(), buffer.size()) : -1;
+  const auto got = fd ? ::read(fd.get(), buffer.data(), buffer.size()) : -1;
   if (got < 0) return system_error("cannot read " + path);
   std::string text{buffer.data(), static_cast<std::size_t>(got)};
   while (!text.empty() && text.back() == '\n') text.pop_back();

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -176,6 +177,14 @@ void Daemon::read_tail() {
     }
     summary_.add(std::string_view{pending}.substr(0, end + 1));
     pending.erase(0, end + 1);
+  }
+}
+
+Daemon::~Daemon() {
+  try {
+    stop();
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "stile: %s\n", problem.what());
   }
 }
 

@@ -15,7 +15,7 @@ class Daemon final : public Service {
  public:
   // Connects, while we may still be somebody who can.
   static Result<std::unique_ptr<Daemon>> open(const Options& options, Summary& summary);
-  ~Daemon() override { stop(); }
+  ~Daemon() override;
 
   [[nodiscard]] Result<void> serve(UniqueFd listener) override;
   void tick() override {}

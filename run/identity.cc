@@ -42,6 +42,7 @@ Identity choose_identity() {
   identity.uid = here.st_uid;
   identity.name = std::to_string(here.st_uid);
   gid_t group = here.st_gid;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): before the first thread
   if (const passwd* entry = ::getpwuid(here.st_uid)) {
     group = entry->pw_gid;
     identity.name = entry->pw_name;

@@ -20,9 +20,9 @@ Terminal::~Terminal() {
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTTOU);
   sigset_t before;
-  ::sigprocmask(SIG_BLOCK, &stop, &before);
+  ::pthread_sigmask(SIG_BLOCK, &stop, &before);
   ::tcsetpgrp(fd_.get(), ::getpgrp());
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace stile::run

@@ -55,6 +55,7 @@ Result<CommandLine> parse_command_line(int argc, char* const* argv) {
   ::opterr = 0;
   ::optind = 0;  // from the beginning, also for a second call
   for (int c = 0;
+       // NOLINTNEXTLINE(concurrency-mt-unsafe): before the first thread
        (c = ::getopt_long(argc, argv, ":f:k:d:l:n:hvzCDFNRSXYs", long_options, nullptr)) != -1;) {
     switch (c) {
       case 'f':

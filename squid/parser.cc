@@ -167,7 +167,7 @@ void Parser::finish() {
   }
 }
 
-void Parser::error(const Line& line, std::string problem, std::string hint) {
+void Parser::error(const Line& line, const std::string& problem, std::string hint) {
   problems_.error(line.place, config::printable(line.name), config::printable(problem),
                   std::move(hint));
 }

@@ -54,7 +54,7 @@ class Parser {
   void shutdown_lifetime(const Line& line);
 
   // Complaints and small readers; a reader that complains returns nothing.
-  void error(const Line& line, std::string problem, std::string hint = {});
+  void error(const Line& line, const std::string& problem, std::string hint = {});
   void note(std::string text);
   [[nodiscard]] const std::string* one_word(const Line& line);
   [[nodiscard]] std::optional<bool> on_off(const Line& line);

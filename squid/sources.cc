@@ -69,6 +69,7 @@ std::vector<SourceGroup> group_sources(const Conf& conf) {
     add_prefixes(*at, last, groups[in]);
   }
   std::vector<SourceGroup> result;
+  result.reserve(groups.size());
   for (auto& [acls, prefixes] : groups) result.push_back({acls, std::move(prefixes)});
   return result;
 }

@@ -43,6 +43,7 @@ struct Request {
   acl::Reason would_deny = acl::Reason::none;
   std::shared_ptr<const acl::AgentPolicy> judged_by;  // owns the decision's rule and grant
   std::uint64_t generation = 0;
+  bool is_stale = false;  // something has run out since it was judged, under the same policy
   SteadyTime begun;
   std::optional<acl::Address> origin;
   std::vector<acl::Address> addresses;  // of the host, if the policy looks at them

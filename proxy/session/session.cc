@@ -131,6 +131,7 @@ void Session::decide(Request& request) {
   const auto* agent = peer_.in(*snapshot);
   request.judged_by = agent != nullptr ? *agent : nullptr;
   request.generation = snapshot->generation();
+  request.is_stale = false;
   if (request.judged_by) peer_.agent = request.judged_by;
   acl::Query query;
   query.agent = request.judged_by.get();
@@ -194,7 +195,9 @@ Task<Session::Reason> Session::charge_first(Request& request) {
 }
 
 Session::Reason Session::still_allowed(Request& request) {
-  if (context_.policy.get()->generation() == request.generation) return Reason::none;
+  if (!request.is_stale && context_.policy.get()->generation() == request.generation) {
+    return Reason::none;
+  }
   decide(request);
   if (!request.decision.passes()) return request.decision.reason;
   if (const Reason spent = charge(request); spent != Reason::none) return spent;
@@ -324,12 +327,12 @@ void Session::judge_again(const acl::Snapshot& snapshot, bool all) {
     decide(last);
     if (!last.decision.passes()) return cancel(Reason::revoked);
   }
+  if (current_ == nullptr || agent == nullptr) return;
+  if (!all && agent->get() == current_->judged_by.get()) return;
   // A request before its first byte is judged again when it gets there; an exchange that runs is
   // judged now.
-  if (current_ == nullptr || !current_->wrote_open || agent == nullptr) return;
-  if (!all && agent->get() == current_->judged_by.get()) return;
-  current_->generation = 0;
-  if (still_allowed(*current_) != Reason::none) cancel(Reason::revoked);
+  current_->is_stale = true;
+  if (current_->wrote_open && still_allowed(*current_) != Reason::none) cancel(Reason::revoked);
 }
 
 void Session::drain() {

@@ -144,6 +144,26 @@ def test_grant_is_not_charged_where_the_policy_allows(world, proxy, control):
     assert (left["requests_left"], left["bytes_up_left"]) == (1, 1000)
 
 
+def test_tunnel_that_only_a_grant_still_allows_is_counted_on_it(world):
+    """Opened by the policy, which then goes: what is left is the grant, with its limits. It is no
+    opening any more, so the number of those is not touched."""
+    world.tcp_origin("a.test", handler=echo)
+    agent = world.agent("alpha", allow=["a.test"])
+    proxy = world.start()
+    control = proxy.control()
+    tunnel = open_echo(proxy, world, "a.test")
+    control.do("allow", agent="alpha", hosts=["a.test"], max_requests=1, bytes_up=1000)
+    agent["allow"] = ["other.test"]
+    proxy.write_config()
+    control.do("reload")
+    assert_alive(tunnel)
+    tunnel.try_send(b"x" * 5000)
+    tunnel.recv_to_end(20)
+    assert proxy.audit.wait_one(20, event="close", reason="budget-exhausted")
+    left = control.do("agent", agent="alpha")["agent"]["grants"]
+    assert not left or (left[0]["requests_left"], left[0]["bytes_up_left"]) == (1, 0)
+
+
 def test_grant_ends_by_its_bytes_in_mid_tunnel(world, proxy, control):
     control.do("allow", agent="alpha", hosts=["b.test"], bytes_up="100KiB")
     tunnel, own = proxy.open_tunnel("b.test", world.port), open_echo(proxy, world, "a.test")
@@ -306,3 +326,19 @@ def test_tunnel_still_in_its_hello_is_judged_again(world):
     tunnel.recv_to_end(20)
     assert proxy.audit.wait_one(20, event="deny", host="a.test")["reason"] in ("host-denied", "revoked")
     assert origin.received == b"" and not proxy.audit.entries(event="open")
+
+
+def test_tunnel_still_in_its_hello_does_not_outlive_its_agent(world):
+    """No snapshot tells of it: time alone has turned the verdict."""
+    origin = world.tcp_origin("a.test", handler=echo)
+    world.agent("beta", allow=["a.test"])
+    proxy = world.start(limits={"client_hello_timeout_ms": 120000})
+    proxy.control().do("put-agent", card=card(world, ttl_seconds=3))
+    waiting, relaying = proxy.tunnel("a.test", world.port, "gamma"), open_echo(proxy, world, "a.test", "gamma")
+    received = len(origin.received)
+    assert relaying.is_closed(30)
+    waiting.try_send(hello_for("a.test"))
+    waiting.recv_to_end(20)
+    line = proxy.audit.wait_one(20, event="deny", agent="gamma")
+    assert line["reason"] == "agent-expired" and line["src"].endswith(f":{waiting.local_port}")
+    assert len(origin.received) == received

@@ -1,6 +1,8 @@
 // Expressions of squid.conf (POSIX extended) as RE2 reads them.
 #include "squid/posix_regex.h"
 
+#include <algorithm>
+
 #include "acl/regex_set.h"
 
 namespace stile::squid {
@@ -21,7 +23,8 @@ class Checker {
         if (!skip_escape()) return "a backslash before a letter, a digit or < > ` '";
         can_repeat = true;
       } else if (c == '[') {
-        if (!skip_brackets()) return "a bracket expression with a backslash, or without an end";
+        if (!skip_brackets())
+          return "a bracket expression with a backslash, an odd range, or without an end";
         can_repeat = true;
       } else if (c == '*' || c == '+' || c == '?' || c == '{') {
         if (!can_repeat) return "a repetition of nothing, or of a repetition";
@@ -43,26 +46,55 @@ class Checker {
     return true;
   }
 
-  // A backslash is itself in POSIX brackets and an escape in RE2's; only before a dot the two come
-  // to the same, since no name has a backslash.
   bool skip_brackets() {
     ++at_;
     if (at_ < text_.size() && text_[at_] == '^') ++at_;
-    if (at_ < text_.size() && text_[at_] == ']') ++at_;
-    for (; at_ < text_.size() && text_[at_] != ']'; ++at_) {
-      if (text_[at_] == '\\' && (at_ + 1 >= text_.size() || text_[at_ + 1] != '.')) return false;
-      if (text_[at_] != '[' || at_ + 1 >= text_.size()) continue;
-      const char kind = text_[at_ + 1];
-      if (kind == '.' || kind == '=') return false;
-      if (kind == ':') {
-        at_ = text_.find(":]", at_ + 2);
-        if (at_ == text_.npos) return false;
+    for (bool first = true; at_ < text_.size(); first = false) {
+      if (text_[at_] == ']' && !first) {
         ++at_;
+        return true;
       }
+      if (!skip_element(first)) return false;
     }
-    if (at_ >= text_.size()) return false;
-    ++at_;
+    return false;
+  }
+
+  // One class, range or byte between brackets.
+  bool skip_element(bool is_first) {
+    const char c = text_[at_];
+    if (c == '[' && at_ + 1 < text_.size() && text_[at_ + 1] == ':') {
+      at_ = std::min(text_.find(":]", at_ + 2), text_.size() - 2) + 2;
+      return !is_hyphen(at_) || is_end(at_ + 1);
+    }
+    if (c == '[' && at_ + 1 < text_.size() && (text_[at_ + 1] == '.' || text_[at_ + 1] == '=')) {
+      return false;
+    }
+    // A hyphen is itself at either end; elsewhere POSIX refuses the expression, and squid then
+    // passes over it, while RE2 takes it.
+    if (c == '-' && !is_first && !is_end(at_ + 1)) return false;
+    if (!is_hyphen(at_ + 1) || is_end(at_ + 2)) {
+      // A backslash is itself in POSIX brackets and an escape in RE2's; only before a dot the two
+      // come to the same, since no name has a backslash.
+      if (c == '\\' && (at_ + 1 >= text_.size() || text_[at_ + 1] != '.')) return false;
+      ++at_;
+      return true;
+    }
+    // With other ends, the two differ on what lies between when case is ignored.
+    if (at_ + 2 >= text_.size() || !are_alike(c, text_[at_ + 2])) return false;
+    at_ += 3;
     return true;
+  }
+
+  [[nodiscard]] bool is_hyphen(std::size_t at) const {
+    return at < text_.size() && text_[at] == '-';
+  }
+  [[nodiscard]] bool is_end(std::size_t at) const { return at < text_.size() && text_[at] == ']'; }
+  // Two digits, or two letters of one case.
+  static bool are_alike(char first, char last) {
+    const auto both_in = [&](char low, char high) {
+      return low <= first && first <= high && low <= last && last <= high;
+    };
+    return both_in('0', '9') || both_in('a', 'z') || both_in('A', 'Z');
   }
 
   bool skip_repetition() {

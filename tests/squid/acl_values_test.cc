@@ -107,6 +107,8 @@ TEST(SquidRegex, FindsTheExpressionAnywhereInTheName) {
   EXPECT_TRUE(matches("^(a|b)[[:digit:]]{2,3}\\.[^.]+$", false, "b123.test"));
   EXPECT_TRUE(matches("[\\.]x", false, "a.x"));
   EXPECT_TRUE(matches("[]a]b", false, "ab"));
+  EXPECT_TRUE(matches("^[a-z0-9.-]+$", false, "my-api.test"));
+  EXPECT_TRUE(matches("^[-a-c[:digit:]]+$", false, "a-1"));
 }
 
 TEST(SquidRegex, RefusesWhatTheTwoLanguagesReadDifferently) {
@@ -118,6 +120,14 @@ TEST(SquidRegex, RefusesWhatTheTwoLanguagesReadDifferently) {
     EXPECT_FALSE(translate_regex(expression, false)) << expression;
   }
   EXPECT_FALSE(translate_regex(std::string(5000, 'a'), false));
+}
+
+// squid passes over these and says so: an allow rule with one lets nothing through.
+TEST(SquidRegex, RefusesRangesThatSquidPassesOverOrReadsDifferently) {
+  for (const char* expression : {"[a-z0-9-.]", "[a-z0-9-\\.]", "[a-c-e]", "[]-a]", "[[:digit:]-a]",
+                                 "[+-\\.]", "[--a]", "[A-z]", "[z-a]", "[.-z]"}) {
+    EXPECT_FALSE(translate_regex(expression, false)) << expression;
+  }
 }
 
 }  // namespace

@@ -10,11 +10,13 @@
 #include "audit/line.h"
 #include "audit/show.h"
 #include "audit/text.h"
+#include "tests/fuzz/arrival.h"
 #include "tests/fuzz/check.h"
 
 namespace {
 
 using namespace stile::audit;
+using stile::fuzz::arrival_sizes;
 
 bool is_printable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
@@ -35,7 +37,8 @@ void check_reader(std::string_view bytes) {
     STILE_FUZZ_CHECK(again.size() <= line.raw(key).size());
   }
   Line beginning;
-  for (std::size_t size = 0; size < std::min<std::size_t>(bytes.size(), 300); ++size) {
+  for (const std::size_t size : arrival_sizes(bytes)) {
+    if (size == bytes.size()) break;
     STILE_FUZZ_CHECK(read_line(bytes.substr(0, size), beginning) == LineKind::torn);
   }
 }

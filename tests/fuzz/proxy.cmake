@@ -5,3 +5,12 @@ stile_fuzzer(chunked LINK stile::http)
 stile_fuzzer(request_head LINK stile::http)
 stile_fuzzer(response_head LINK stile::http)
 stile_fuzzer(dns_answer LINK stile::dns_answer)
+
+# Whole connections: the real session code on a clock, a network and a disk that the fuzzer plays.
+stile_fuzzer(connection LINK stile::session)
+target_sources(connection_fuzz PRIVATE
+  connection_judge.cc connection_pieces.cc connection_policy.cc connection_world.cc
+  simulated_dns.cc simulation.cc)
+target_link_options(connection_fuzz PRIVATE
+  -Wl,--wrap=connect,--wrap=epoll_wait,--wrap=write
+  -Wl,--wrap=_ZNSt6chrono3_V212steady_clock3nowEv)

@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   STILE_FUZZ_CHECK(result.consumed <= size);
   STILE_FUZZ_CHECK((result.state == ParseState::bad) == !result.error.empty());
 
-  for (const std::size_t part : arrival_sizes(size)) {
+  for (const std::size_t part : arrival_sizes(text)) {
     const auto partial = trickled.scan_request(text.substr(0, part), other);
     if (partial.state == ParseState::need_more) {
       STILE_FUZZ_CHECK(result.state != ParseState::complete || part < result.consumed);

@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto result = whole.scan_response(text, head, head_request);
   STILE_FUZZ_CHECK(result.consumed <= text.size());
 
-  for (const std::size_t part : arrival_sizes(text.size())) {
+  for (const std::size_t part : arrival_sizes(text)) {
     const auto partial = trickled.scan_response(text.substr(0, part), other, head_request);
     if (partial.state == ParseState::need_more) {
       STILE_FUZZ_CHECK(result.state != ParseState::complete || part < result.consumed);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 
 namespace stile::squid {
@@ -101,22 +102,29 @@ Result<Remark> AddressValues::add(std::string_view text) {
   if (is_all_) return Remark{remark};
   // squid keeps the first of two values that overlap and drops the other, also where the other is
   // the wider one. To do otherwise would let through more than it does.
-  for (const Stretch& old : kept_) {
-    for (const Stretch& value : values) {
-      if (value.second < old.first || value.first > old.second ||
-          value.first.is_v4() != old.first.is_v4()) {
-        continue;
-      }
-      const bool is_inside =
-          values.size() == 1 && value.first >= old.first && value.second <= old.second;
-      if (is_inside) return Remark{remark};
-      return Remark{"'" + std::string{text} +
-                    "' overlaps an earlier value of this acl; squid ignores it, and so does Stile"};
-    }
+  for (const Stretch& value : values) {
+    const Stretch* old = overlapping(value);
+    if (old == nullptr) continue;
+    const bool is_inside =
+        values.size() == 1 && value.first >= old->first && value.second <= old->second;
+    if (is_inside) return Remark{remark};
+    return Remark{"'" + std::string{text} +
+                  "' overlaps an earlier value of this acl; squid ignores it, and so does Stile"};
   }
   is_all_ = values.size() == 2;
-  kept_.insert(kept_.end(), values.begin(), values.end());
+  for (const Stretch& value : values) {
+    by_first_.emplace(value.first, kept_.size());
+    kept_.push_back(value);
+  }
   return Remark{remark};
+}
+
+// One family sorts before the other, so two of different families never overlap.
+const Stretch* AddressValues::overlapping(const Stretch& value) const {
+  auto next = by_first_.upper_bound(value.second);  // the first that begins behind it
+  if (next == by_first_.begin()) return nullptr;
+  const Stretch& last = kept_[std::prev(next)->second];
+  return last.second < value.first ? nullptr : &last;
 }
 
 }  // namespace stile::squid

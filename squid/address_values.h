@@ -1,6 +1,7 @@
 // The values of `acl … src` and `acl … dst`.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,12 @@ class AddressValues {
   [[nodiscard]] bool is_all() const noexcept { return is_all_; }
 
  private:
-  std::vector<acl::AddressSet::Stretch> kept_;
+  // The one that has an address in common with it, if any.
+  [[nodiscard]] const acl::AddressSet::Stretch* overlapping(
+      const acl::AddressSet::Stretch& value) const;
+
+  std::vector<acl::AddressSet::Stretch> kept_;    // disjoint, in the order of the file
+  std::map<acl::Address, std::size_t> by_first_;  // where in kept_ the one is that begins there
   bool is_all_ = false;
 };
 

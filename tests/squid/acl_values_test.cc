@@ -49,6 +49,36 @@ TEST(SquidAddresses, KeepsTheFirstOfTwoThatOverlap) {
   EXPECT_EQ(covered({"10.0.0.1-10.0.0.5", "10.0.0.5-10.0.0.9"}), "10.0.0.1-10.0.0.5");
 }
 
+TEST(SquidAddresses, FindsAnOverlapAmongMany) {
+  AddressValues set;
+  const auto add = [&](const std::string& value) {
+    const auto added = set.add(value);
+    return added ? added->text.find("overlaps") != std::string::npos ? "overlaps" : "taken"
+                 : "error";
+  };
+  // Every second address of a network, from both ends, so that none is added in order.
+  for (int i = 0; i < 20'000; i += 2) {
+    const int at = i % 4 == 0 ? i : 39'998 - i;
+    const std::string low = std::to_string(at / 256) + "." + std::to_string(at % 256);
+    ASSERT_STREQ(add("10.1." + low), "taken");
+    ASSERT_STREQ(add("2001:db8::" + std::to_string(i / 2)), "taken");
+  }
+  const std::size_t kept = set.stretches().size();
+  EXPECT_EQ(kept, 20'000U);
+  EXPECT_STREQ(add("10.1.0.0"), "taken");  // there already
+  EXPECT_STREQ(add("10.1.0.0-10.1.0.1"), "overlaps");
+  EXPECT_STREQ(add("10.0.0.0/8"), "overlaps");
+  EXPECT_STREQ(add("10.0.255.255-10.1.0.0"), "overlaps");
+  EXPECT_STREQ(add("10.1.156.60-10.2.0.0"), "overlaps");
+  EXPECT_STREQ(add("ipv4"), "overlaps");
+  EXPECT_STREQ(add("all"), "overlaps");
+  EXPECT_EQ(set.stretches().size(), kept);
+  EXPECT_STREQ(add("10.1.0.1"), "taken");
+  EXPECT_STREQ(add("10.2.0.0/16"), "taken");
+  EXPECT_STREQ(add("2001:db9::/32"), "taken");
+  EXPECT_EQ(set.stretches().size(), kept + 3);
+}
+
 TEST(SquidDomains, RefusesWhatSquidRefuses) {
   struct Row {
     std::vector<std::string> values;

@@ -199,6 +199,10 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
     session_.origin_.reset();
     reason = co_await reach_origin();
     if (reason == Reason::none) reason = session_.still_allowed(request_);
+    // What is to be stripped may have changed meanwhile, and the client's head is gone.
+    if (reason == Reason::none && request_.judged_by.get() != written_by_) {
+      reason = Reason::origin_bad_response;
+    }
     if (reason == Reason::none) reason = co_await send_head();
     if (reason == Reason::none) reason = co_await receive();
   }

@@ -20,15 +20,16 @@ struct RequestLine {
 };
 [[nodiscard]] std::vector<RequestLine> lines_in(std::string_view text);
 
-// Reads what a plain-HTTP origin received: requests for it and nothing else, with nothing in them
-// that is to be stripped.
+// Reads what a plain-HTTP origin received: requests for it and nothing else, without the fields
+// that are to be stripped.
 class RequestReader {
  public:
-  void add(std::string_view bytes, std::string_view own_host);
+  void add(std::string_view bytes, std::string_view own_host,
+           const std::vector<std::string>& stripped);
   [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
 
  private:
-  void read_head(std::string_view own_host);
+  void read_head(std::string_view own_host, const std::vector<std::string>& stripped);
   enum class Part : std::uint8_t { none, head, length, chunks };
   std::string buffer_;
   http::HeadScanner scanner_;

@@ -53,7 +53,7 @@ std::string_view client_piece(std::uint8_t number) {
       tls::record("application data", '\x17'),
       get("a.test"),
       get("b.test"),
-      get("c.test"),
+      get("c.test", "X-Secret: 1\r\n"),
       get("evil.test"),
       get("inside.test"),
       get("a.test", "Connection: close\r\nAuthorization: secret\r\n"),

@@ -38,7 +38,7 @@ std::shared_ptr<const acl::Snapshot> snapshot_of(Stage stage, std::uint64_t gene
     agent->sources = {*acl::Prefix::parse("10.9.0.1/32")};
     agent->http_ports = {80};
     agent->requests_per_second = 0;
-    agent->strip_request_headers = {"authorization"};
+    agent->strip_request_headers = stripped_by(stage);
     agent->account = account;
     if (stage != Stage::nothing)
       agent->allow = rules({"a.test", "b.test", "c.test", "inside.test"});
@@ -48,6 +48,11 @@ std::shared_ptr<const acl::Snapshot> snapshot_of(Stage stage, std::uint64_t gene
     agents.push_back(std::move(agent));
   }
   return std::make_shared<acl::Snapshot>(generation, std::move(agents));
+}
+
+std::vector<std::string> stripped_by(Stage stage) {
+  if (stage == Stage::without_b) return {"authorization", "x-secret"};
+  return {"authorization"};
 }
 
 bool may_reach(Stage stage, std::string_view host) {

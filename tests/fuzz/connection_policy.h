@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "acl/policy.h"
 #include "proxy/dns/hosts_file.h"
@@ -22,6 +23,8 @@ inline constexpr std::string_view dns_text = "1.2.3.7 c.test\n2600::7 c.test\n";
 
 [[nodiscard]] std::shared_ptr<const acl::Snapshot> snapshot_of(
     Stage stage, std::uint64_t generation, const std::shared_ptr<acl::Account>& account);
+// Names of the fields that no request may bring to an origin.
+[[nodiscard]] std::vector<std::string> stripped_by(Stage stage);
 // Whether bytes may go to that host, written without the code under test.
 [[nodiscard]] bool may_reach(Stage stage, std::string_view host);
 

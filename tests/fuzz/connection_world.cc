@@ -145,7 +145,7 @@ void World::judge_reach(Origin& origin, std::string_view bytes) {
   if (origin.kind == Kind::unknown) {
     origin.kind = tunnels == lines ? Kind::tunnel : tunnels == 0 ? Kind::http : Kind::either;
   }
-  if (origin.kind == Kind::http) origin.requests.add(bytes, origin.host);
+  if (origin.kind == Kind::http) origin.requests.add(bytes, origin.host, stripped_by(stage_));
   for (const auto& other : origins_) {
     if (other->host != origin.host || other->port != origin.port) continue;
     messages += other->kind == Kind::http ? other->requests.begun() : !other->end.received.empty();

@@ -36,7 +36,7 @@ dns::Bytes packet(const Question& question, fuzz::DnsAnswer answer) {
   const dns::Bytes inner = v4 ? dns::Bytes{10, 0, 0, 7} : dns::Bytes{0xfd, 0, 0, 0, 0, 0, 0, 0,  //
                                                                      0,    0, 0, 0, 0, 0, 0, 7};
   const auto address = [&](std::string_view owner, const dns::Bytes& bytes) {
-    return dns::RecordParts{dns::wire(owner), static_cast<std::uint16_t>(question.type), bytes};
+    return dns::RecordParts{dns::wire(owner), static_cast<std::uint16_t>(question.type), bytes, 1};
   };
   dns::MessageParts message;
   message.question = dns::wire(question.name);

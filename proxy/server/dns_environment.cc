@@ -3,7 +3,9 @@
 
 #include <fstream>
 #include <sstream>
+#include <vector>
 
+#include "proxy/dns/resolv_conf.h"
 #include "proxy/net/sockaddr.h"
 
 namespace stile::server {
@@ -20,18 +22,6 @@ std::string read_file(const std::string& path) {
 
 }  // namespace
 
-std::vector<acl::Address> parse_resolv_conf(std::string_view text) {
-  std::vector<acl::Address> servers;
-  std::istringstream lines{std::string{text}};
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words{line};
-    std::string keyword, value;
-    if (!(words >> keyword >> value) || keyword != "nameserver") continue;
-    if (const auto address = acl::Address::parse(value)) servers.push_back(*address);
-  }
-  return servers;
-}
-
 dns::Environment DnsFiles::read() {
   seen_ = {stamp(resolv_conf), stamp(settings_.hosts_file)};
   std::vector<std::pair<acl::Address, std::uint16_t>> servers;
@@ -39,7 +29,7 @@ dns::Environment DnsFiles::read() {
     servers.emplace_back(server.address, server.port);
   }
   if (servers.empty()) {
-    for (const acl::Address& address : parse_resolv_conf(read_file(resolv_conf))) {
+    for (const acl::Address& address : dns::parse_resolv_conf(read_file(resolv_conf))) {
       servers.emplace_back(address, 53);
     }
   }

@@ -5,16 +5,11 @@
 
 #include <array>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "config/settings.h"
 #include "proxy/dns/resolver.h"
 
 namespace stile::server {
-
-// The `nameserver` lines of resolv.conf, as addresses; zones and what cannot be read are left out.
-[[nodiscard]] std::vector<acl::Address> parse_resolv_conf(std::string_view text);
 
 class DnsFiles {
  public:

@@ -5,6 +5,8 @@ stile_fuzzer(chunked LINK stile::http)
 stile_fuzzer(request_head LINK stile::http)
 stile_fuzzer(response_head LINK stile::http)
 stile_fuzzer(dns_answer LINK stile::dns_answer)
+# Files of the operator.
+stile_fuzzer(name_files LINK stile::dns)
 
 # Whole connections: the real session code on a clock, a network and a disk that the fuzzer plays.
 stile_fuzzer(connection LINK stile::session)

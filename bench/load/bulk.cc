@@ -87,7 +87,7 @@ class Mover final : public Tunnel {
 int run_bulk(const Flags& flags) {
   const Way way(flags);
   Loop loop;
-  Report report(static_cast<pid_t>(flags.number("pid", 0)));
+  Report report(flags.text("pids"));
   const auto tunnels = flags.number("concurrency", 1);
   Run run{report, flags.has("up"), flags.number("bytes", 1000000000) / tunnels};
   std::vector<std::unique_ptr<Mover>> movers;

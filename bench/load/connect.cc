@@ -67,7 +67,7 @@ class Slot final : public Tunnel {
 int run_connect(const Flags& flags) {
   const Way way(flags);
   Loop loop;
-  Report report(static_cast<pid_t>(flags.number("pid", 0)));
+  Report report(flags.text("pids"));
   Run run{report, flags.number("warm-up", 0), flags.number("count", 10000)};
   std::vector<std::unique_ptr<Slot>> slots;
   for (std::uint64_t i = 0; i < flags.number("concurrency", 64); ++i) {

@@ -119,7 +119,7 @@ class Getter final : public Watcher {
 
 int run_get(const Flags& flags) {
   Loop loop;
-  Report report(static_cast<pid_t>(flags.number("pid", 0)));
+  Report report(flags.text("pids"));
   const std::string host = flags.text("target", "origin.test:9080");
   const std::string target = flags.has("origin-form") ? "/x" : "http://" + host + "/x";
   Run run{report,

@@ -50,7 +50,7 @@ class Stop final : public Watcher {
 int run_hold(const Flags& flags) {
   const Way way(flags);
   Loop loop;
-  Report report(static_cast<pid_t>(flags.number("pid", 0)));
+  Report report(flags.text("pids"));
   Run run{report};
   Stop stop;
   loop.watch_level(0, stop, EPOLLIN);

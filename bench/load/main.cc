@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     raise_descriptor_limit();
     return command.run(
         Flags(argc - 2, argv + 2,
-              {"proxy", "direct", "target", "hello", "sources", "refused", "pid", "concurrency",
+              {"proxy", "direct", "target", "hello", "sources", "refused", "pids", "concurrency",
                "count", "warm-up", "seconds", "up", "bytes", "origin-form", "tls", "http"}));
   }
   static_cast<void>(

@@ -1,6 +1,7 @@
 #include "bench/load/report.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 #include "bench/common/socket.h"
@@ -14,15 +15,30 @@ double in_seconds(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-CpuClock::CpuClock(pid_t pid) : has_process_(pid > 0) {
-  if (has_process_ && ::clock_getcpuclockid(pid, &clock_) != 0) die("no such process");
+CpuClock::CpuClock(std::string_view pids) {
+  while (!pids.empty()) {
+    const std::string_view word = pids.substr(0, pids.find(','));
+    pids.remove_prefix(std::min(pids.size(), word.size() + 1));
+    pid_t pid = 0;
+    std::from_chars(word.data(), word.data() + word.size(), pid);
+    Process process;
+    if (pid <= 0 || ::clock_getcpuclockid(pid, &process.clock) != 0) die("no such process");
+    processes_.push_back(process);
+  }
 }
 
-std::chrono::nanoseconds CpuClock::now() const {
-  if (!has_process_) return {};
-  timespec time{};
-  if (::clock_gettime(clock_, &time) != 0) die("the proxy is gone");
-  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+std::chrono::nanoseconds CpuClock::now() {
+  std::chrono::nanoseconds sum{};
+  for (Process& process : processes_) {
+    timespec time{};
+    if (::clock_gettime(process.clock, &time) == 0) {
+      process.used = std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+    } else if (&process == &processes_.front()) {
+      die("the proxy is gone");
+    }
+    sum += process.used;  // of a helper that was replaced in a reload, what was seen last
+  }
+  return sum;
 }
 
 void Report::start() {

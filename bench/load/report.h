@@ -14,21 +14,25 @@ namespace stile::bench {
 
 using Clock = std::chrono::steady_clock;
 
-// CPU time of another process, all its threads, user and system, in nanoseconds. It is exact to
-// the switch, unlike the tick-counted utime and stime of /proc. Without a pid it stands still.
+// CPU time of other processes together, all their threads, user and system, in nanoseconds. It is
+// exact to the switch, unlike the tick-counted utime and stime of /proc.
 class CpuClock {
  public:
-  explicit CpuClock(pid_t pid);
-  [[nodiscard]] std::chrono::nanoseconds now() const;
+  // "12,13": a proxy and its helpers. Without a process the clock stands still.
+  explicit CpuClock(std::string_view pids);
+  [[nodiscard]] std::chrono::nanoseconds now();
 
  private:
-  clockid_t clock_{};
-  bool has_process_;
+  struct Process {
+    clockid_t clock{};
+    std::chrono::nanoseconds used{};
+  };
+  std::vector<Process> processes_;
 };
 
 class Report {
  public:
-  explicit Report(pid_t proxy) : cpu_(proxy) { start(); }
+  explicit Report(std::string_view pids) : cpu_(pids) { start(); }
 
   // Forgets what was counted so far: the end of the warm-up.
   void start();

@@ -40,6 +40,10 @@ class Running:
             preexec_fn=prepare_child)
         self.pid = self.process.pid  # taskset becomes the command
 
+    def pids(self):
+        """Of all processes that do its work: a helper that writes the log is part of the cost."""
+        return machine.family(self.pid)
+
     def wait_ready(self, seconds=120):
         """Until a CONNECT is answered, whatever the answer; returns the seconds since the start."""
         ask = b"CONNECT nobody.test:9443 HTTP/1.1\r\nHost: nobody.test:9443\r\n\r\n"
@@ -164,6 +168,7 @@ directories = []
 
 
 class Squid(Contender):
+    """Debian's squid.conf, with an allowlist and the ports of the bench in their places."""
     has_rules = True
     version_command = ["-v"]
 
@@ -172,26 +177,38 @@ class Squid(Contender):
         (work / "hosts").write_text(f"{ORIGIN} origin.test\n")
         allowed = f'"{setup.rules}"' if setup.rules else ".anthropic.com api.github.com origin.test"
         (work / "squid.conf").write_text(f"""\
-http_port 127.0.0.1:{port}
-acl agents src 127.0.1.0/24
-acl targets port {TLS_PORT} {HTTP_PORT}
+acl localnet src 127.0.1.0/24
+acl SSL_ports port {TLS_PORT}
+acl Safe_ports port 80
+acl Safe_ports port 21
+acl Safe_ports port 443
+acl Safe_ports port 70
+acl Safe_ports port 210
+acl Safe_ports port 1025-65535
+acl Safe_ports port 280
+acl Safe_ports port 488
+acl Safe_ports port 591
+acl Safe_ports port 777
 acl allowed dstdomain {allowed}
-http_access deny !agents
-http_access deny !targets
-http_access allow allowed
+http_access deny !Safe_ports
+http_access deny CONNECT !SSL_ports
+http_access allow localhost manager
+http_access deny manager
+http_access allow localnet allowed
 http_access deny all
+refresh_pattern ^ftp: 1440 20% 10080
+refresh_pattern ^gopher: 1440 0% 1440
+refresh_pattern -i (/cgi-bin/|\\?) 0 0% 0
+refresh_pattern . 0 20% 4320
+http_port 127.0.0.1:{port}
 hosts_file {work}/hosts
-access_log stdio:{work}/access.log squid
+access_log daemon:{work}/access.log squid
 cache_log {work}/cache.log
-cache_store_log none
 pid_filename {work}/squid.pid
 coredump_dir {work}
 visible_hostname bench
-cache deny all
-cache_mem 0
 pinger_enable off
 max_filedescriptors {hard_limit()}
-shutdown_lifetime 1 second
 """)
         return [self.program, "-N", "-f", work / "squid.conf"]
 

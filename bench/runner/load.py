@@ -47,8 +47,8 @@ class Load:
         flags = ["--sources", contenders.AGENTS, "--hello", self.hello]
         if contender is None:
             return [*flags, "--direct", "--proxy", f"{contenders.ORIGIN}:{contenders.TLS_PORT}"]
-        return [*flags, "--proxy", f"127.0.0.1:{running.port}", "--pid", running.pid, "--target",
-                contender.target]
+        return [*flags, "--proxy", f"127.0.0.1:{running.port}", "--target",
+                contender.target, "--pids", ",".join(map(str, running.pids()))]
 
     def start(self, command, contender, running, *flags):
         return self._start(command, *self._common(contender, running), *flags)

@@ -53,7 +53,7 @@ def start_times(bench, contender, lists, number):
         try:
             seconds = running.wait_ready()
             entry[f"ms_{size}"] = seconds * 1e3
-            entry[f"cpu_ms_{size}"] = machine.cpu_seconds(running.pid) * 1e3
+            entry[f"cpu_ms_{size}"] = machine.cpu_seconds(running.pids()) * 1e3
             entry["used"] += seconds
         finally:
             running.stop()

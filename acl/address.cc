@@ -100,15 +100,13 @@ std::optional<Address> parse_groups(std::string_view text) noexcept {
 }
 
 std::string quad_text(std::uint32_t value) {
-  std::string text;
+  std::array<char, sizeof "255.255.255.255"> text;
+  char* at = text.data();
   for (int shift = 24; shift >= 0; shift -= 8) {
-    std::array<char, 3> digits;
-    const auto end =
-        std::to_chars(digits.data(), digits.data() + digits.size(), value >> shift & 0xff).ptr;
-    text.append(digits.data(), end);
-    if (shift > 0) text += '.';
+    at = std::to_chars(at, at + 3, value >> shift & 0xff).ptr;
+    *at++ = '.';
   }
-  return text;
+  return {text.data(), at - 1};
 }
 
 // RFC 5952: no leading zeros, the longest run of two or more zero groups as "::", lower case.

@@ -27,6 +27,7 @@ std::string RuleRef::place() const {
 
 std::string RuleRef::describe() const {
   std::string text = pattern();
+  text.reserve(text.size() + set->source().size() + sizeof " (:4294967295)");
   text.append(" (").append(set->source());
   if (rule().line != 0) text.append(":").append(std::to_string(rule().line));
   return text += ')';

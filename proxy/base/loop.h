@@ -16,6 +16,7 @@
 #include <mutex>
 #include <vector>
 
+#include "proxy/base/frame_pool.h"
 #include "proxy/base/timer_wheel.h"
 #include "proxy/base/unique_fd.h"
 
@@ -35,7 +36,7 @@ class Watcher {
 
 // A registered descriptor. Made by Loop::adopt; destroyed through SocketPtr, which closes at once
 // and keeps the memory until the turn ends, since epoll may already have reported it.
-class Socket {
+class Socket : public Pooled {
  public:
   struct IoResult {
     ssize_t bytes = -1;        // 0: end of stream

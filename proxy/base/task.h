@@ -30,7 +30,7 @@ struct FinalAwaiter {
   void await_resume() const noexcept {}
 };
 
-struct PromiseBase : PooledFrame {
+struct PromiseBase : Pooled {
   std::coroutine_handle<> continuation = std::noop_coroutine();
   std::exception_ptr exception;
   [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -95,7 +95,7 @@ inline Task<void> detail::Promise<void>::get_return_object() noexcept {
 // The frame frees itself at the end. Its body must catch: an exception that gets out ends the
 // process, since nobody would be left to close what the coroutine owned.
 struct Detached {
-  struct promise_type : PooledFrame {
+  struct promise_type : Pooled {
     Detached get_return_object() const noexcept { return {}; }
     [[nodiscard]] std::suspend_never initial_suspend() const noexcept { return {}; }
     [[nodiscard]] std::suspend_never final_suspend() const noexcept { return {}; }

@@ -1,6 +1,7 @@
 // Dialer: the first of several checked addresses that answers (Happy Eyeballs, RFC 8305).
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -38,7 +39,7 @@ class Dialer final : private Watcher, private Deadline {
   std::vector<acl::Address> addresses_;
   std::size_t next_ = 0;
   std::uint16_t port_;
-  std::vector<Attempt> attempts_;
+  boost::container::small_vector<Attempt, 1> attempts_;
   SocketPtr winner_;
   acl::Address winner_address_;
   int error_ = 0;

@@ -18,6 +18,8 @@ namespace {
 constexpr int accepts_per_turn = 64;
 constexpr std::chrono::milliseconds pause_when_exhausted{100};
 
+const std::string nobody = "-";
+
 log::Throttle exhausted;
 
 // The network namespace of a socket; 0 if the kernel cannot tell.
@@ -87,7 +89,7 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
     agent = *listed;
   }
   const auto& account = agent ? agent->account : context_.shared.unknown;
-  const std::string id = agent ? agent->id : "-";
+  const std::string& id = agent ? agent->id : nobody;
   SocketPtr socket = context_.loop.adopt(std::move(client));
   if (!socket) return;
   const auto count = [](const std::atomic<std::uint32_t>& value) {
@@ -106,8 +108,8 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
   const std::uint64_t conn = context_.next_conn;
   context_.next_conn += context_.conn_step;
   Session::start(context_, std::move(socket),
-                 Peer{context_.shared, agent, account, context_.tally(id), source, from.port(),
-                      conn, agent_.has_value(), lent_});
+                 Peer{context_.shared, std::move(agent), account, context_.tally(id), source,
+                      from.port(), conn, agent_.has_value(), lent_});
 }
 
 // Not even the head is read: one answer, and gone.

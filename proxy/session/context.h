@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "acl/policy.h"
 #include "acl/snapshot_holder.h"
@@ -39,6 +40,28 @@ struct Shared {
   std::shared_ptr<acl::Account> unknown = std::make_shared<acl::Account>();
 };
 
+// What clients send is gathered in strings; one that has grown serves the next connections too.
+class SpareBuffers {
+ public:
+  SpareBuffers() { spare_.reserve(most_kept); }
+  [[nodiscard]] std::string take() noexcept {
+    if (spare_.empty()) return {};
+    std::string buffer = std::move(spare_.back());
+    spare_.pop_back();
+    return buffer;
+  }
+  void give_back(std::string buffer) noexcept {
+    const bool has_grown = buffer.capacity() >= sizeof buffer;
+    if (!has_grown || buffer.capacity() > most_bytes || spare_.size() >= most_kept) return;
+    buffer.clear();
+    spare_.push_back(std::move(buffer));
+  }
+
+ private:
+  static constexpr std::size_t most_bytes = 4096, most_kept = 256;
+  std::vector<std::string> spare_;
+};
+
 struct Context {
   Context(Loop& event_loop, Shared& all, audit::Log& log, const dns::Options& dns_options,
           const dns::Environment& dns_environment, const Limits& first_limits,
@@ -61,6 +84,7 @@ struct Context {
   AuditQueue audit;
   dns::Resolver resolver;
   net::RelayResources relay;
+  SpareBuffers buffers;
   Limits limits;
   std::shared_ptr<const acl::PrefixMap> own_addresses;
   LiveList live;

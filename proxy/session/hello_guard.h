@@ -10,12 +10,13 @@
 #include <string_view>
 
 #include "acl/decide.h"
+#include "proxy/base/frame_pool.h"
 #include "proxy/session/request.h"
 #include "proxy/tls/client_hello.h"
 
 namespace stile::session {
 
-class HelloGuard {
+class HelloGuard final : public Pooled {
  public:
   explicit HelloGuard(const Request& request);
 

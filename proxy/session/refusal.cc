@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "audit/appender.h"
+
 namespace stile::session {
 namespace {
 
@@ -36,22 +38,54 @@ std::string_view proxy_status_error(Reason reason) {
   }
 }
 
-void append_json(std::string& out, std::string_view text) {
-  constexpr std::string_view hex = "0123456789abcdef";
-  out += '"';
-  text = text.substr(0, 1024);
-  const auto is_special = [](char c) { return c < 0x20 || c > 0x7e || c == '"' || c == '\\'; };
-  for (auto at = text.begin(); at != text.end();) {
-    const auto plain_end = std::find_if(at, text.end(), is_special);
-    out.append(at, plain_end);
-    at = plain_end;
-    if (at == text.end()) break;
-    const auto byte = static_cast<unsigned char>(*at++);
-    out += "\\u00";
-    out += hex[byte >> 4];
-    out += hex[byte & 15];
+// What the agent or the config chose is cut and escaped.
+constexpr std::size_t max_text = 1024;
+
+void put_text(audit::Appender& out, std::string_view key, std::string_view text) {
+  out.plain(key);
+  out.escaped(text.substr(0, max_text));
+  out.plain("\"");
+}
+
+void append_body(std::string& body, const Refusal& refusal) {
+  const std::string_view message = acl::sentence(refusal.reason);
+  const std::string hint = allow_hint(refusal);
+  std::size_t room = 256;  // keys, reason and port
+  for (const std::string_view text :
+       {refusal.agent, refusal.host, message, refusal.contact, std::string_view{hint}}) {
+    room += std::min(text.size(), max_text) * audit::Appender::max_escape;
   }
-  out += '"';
+  audit::Appender out{body, room};
+  out.plain("{\"error\":\"");
+  out.plain(text(refusal.reason));
+  put_text(out, "\",\"agent\":\"", refusal.agent);
+  if (!refusal.host.empty()) put_text(out, ",\"host\":\"", refusal.host);
+  if (refusal.port != 0) {
+    out.plain(",\"port\":");
+    out.number(refusal.port);
+  }
+  put_text(out, ",\"message\":\"", message);
+  if (!hint.empty()) put_text(out, ",\"hint\":\"", hint);
+  if (!refusal.contact.empty()) put_text(out, ",\"contact\":\"", refusal.contact);
+  out.plain("}\n");
+}
+
+void append_head(std::string& answer, const Refusal& refusal, std::size_t body_bytes) {
+  const std::string_view reason = text(refusal.reason);
+  audit::Appender out{answer, 512};  // it has 350 at most
+  out.plain("HTTP/1.1 ");
+  out.number(static_cast<std::uint64_t>(acl::status(refusal.reason)));
+  out.plain(" ");
+  out.plain(reason);
+  out.plain("\r\nX-Stile-Reason: ");
+  out.plain(reason);
+  out.plain("\r\nProxy-Status: stile; error=");
+  out.plain(proxy_status_error(refusal.reason));
+  out.plain("; details=\"");
+  out.plain(reason);
+  out.plain("\"\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nContent-Length: ");
+  out.number(body_bytes);
+  out.plain(refusal.keep_alive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n");
 }
 
 }  // namespace
@@ -70,43 +104,9 @@ std::string allow_hint(const Refusal& refusal) {
 }
 
 std::string write_refusal(const Refusal& refusal) {
-  const std::string_view reason = text(refusal.reason);
-  std::string body = "{\"error\":\"";
-  body.reserve(512);
-  body += reason;
-  body += "\",\"agent\":";
-  append_json(body, refusal.agent);
-  if (!refusal.host.empty()) {
-    body += ",\"host\":";
-    append_json(body, refusal.host);
-  }
-  if (refusal.port != 0) body += ",\"port\":" + std::to_string(refusal.port);
-  body += ",\"message\":";
-  append_json(body, acl::sentence(refusal.reason));
-  if (const std::string hint = allow_hint(refusal); !hint.empty()) {
-    body += ",\"hint\":";
-    append_json(body, hint);
-  }
-  if (!refusal.contact.empty()) {
-    body += ",\"contact\":";
-    append_json(body, refusal.contact);
-  }
-  body += "}\n";
-
-  std::string answer = "HTTP/1.1 ";
-  answer.reserve(512 + body.size());
-  answer += std::to_string(acl::status(refusal.reason));
-  answer += ' ';
-  answer += reason;
-  answer += "\r\nX-Stile-Reason: ";
-  answer += reason;
-  answer += "\r\nProxy-Status: stile; error=";
-  answer += proxy_status_error(refusal.reason);
-  answer += "; details=\"";
-  answer += reason;
-  answer += "\"\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nContent-Length: ";
-  answer += std::to_string(body.size());
-  answer += refusal.keep_alive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n";
+  std::string body, answer;
+  append_body(body, refusal);
+  append_head(answer, refusal, body.size());
   if (!refusal.is_head) answer += body;
   return answer;
 }

@@ -25,7 +25,10 @@ log::Throttle internal_errors;
 }  // namespace
 
 Session::Session(Context& context, SocketPtr client, Peer peer)
-    : context_{context}, peer_{std::move(peer)}, client_{std::move(client)} {
+    : context_{context},
+      peer_{std::move(peer)},
+      client_{std::move(client)},
+      in_{context.buffers.take()} {
   context_.live.push_back(*this);
 }
 

@@ -22,10 +22,11 @@
 
 namespace stile::session {
 
-class Session final : public Live, private Deadline, private Watcher {
+class Session final : public Pooled, public Live, private Deadline, private Watcher {
  public:
   // Serves the connection on the context's loop; it owns itself from here on.
   static void start(Context& context, SocketPtr client, Peer peer);
+  ~Session() { context_.buffers.give_back(std::move(in_)); }
 
   void judge_again(const acl::Snapshot& snapshot, bool all) override;
   void drain() override;

@@ -16,9 +16,15 @@ Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr cl
       hello_{request.hello},
       begun_{request.begun} {
   const acl::Decision& decision = request.decision;
-  authority_ = std::make_unique<std::string>(
-      decision.literal ? net::endpoint_text(*decision.literal, decision.port)
-                       : std::string{decision.host.text()} + ":" + std::to_string(decision.port));
+  if (decision.literal) {
+    authority_ =
+        std::make_unique<std::string>(net::endpoint_text(*decision.literal, decision.port));
+  } else {
+    const std::string_view host = decision.host.text();
+    authority_ = std::make_unique<std::string>();
+    authority_->reserve(host.size() + sizeof ":65535");
+    authority_->append(host).append(":").append(std::to_string(decision.port));
+  }
   meter_up() = request.up;
   meter_down() = request.down;
   ++peer_.tally->tunnels_open;
@@ -29,14 +35,15 @@ Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr cl
 void Tunnel::start(Context& context, Peer peer, const Request& request, SocketPtr client,
                    SocketPtr origin, std::string_view first, std::size_t hello_bytes) {
   auto* self = new Tunnel{context, std::move(peer), request, std::move(client), std::move(origin)};
-  std::string to_origin{first.substr(0, hello_bytes)};
-  if (hello_bytes > 0 && request.judged_by->mode != acl::Mode::observe) {
-    self->guard_ = std::make_unique<HelloGuard>(request);
-    self->set_filtered(true);
-    self->cut_ = self->guard_->from_client(first.substr(hello_bytes), to_origin);
-  } else {
-    to_origin += first.substr(hello_bytes);
+  if (hello_bytes == 0 || request.judged_by->mode == acl::Mode::observe) {
+    return self->begin(first, 0);
   }
+  self->guard_ = std::make_unique<HelloGuard>(request);
+  self->set_filtered(true);
+  const std::string_view behind = first.substr(hello_bytes);
+  if (behind.empty()) return self->begin(first, 0);
+  std::string to_origin{first.substr(0, hello_bytes)};
+  self->cut_ = self->guard_->from_client(behind, to_origin);
   if (self->cut_ != acl::Reason::none) return self->close(self->cut_);
   self->begin(to_origin, first.size() - to_origin.size());
 }

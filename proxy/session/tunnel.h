@@ -13,7 +13,7 @@
 
 namespace stile::session {
 
-class Tunnel final : public Live, private net::Relay, private Deadline {
+class Tunnel final : public Pooled, public Live, private net::Relay, private Deadline {
  public:
   // Owns itself. `first` was read from the client already and goes to the origin; it begins with
   // hello_bytes of a hello that passed (0: none was looked for).

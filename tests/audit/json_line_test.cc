@@ -122,6 +122,29 @@ TEST(JsonLine, EscapesEveryByteInHostAndPathAndReadsItBack) {
   }
 }
 
+// Eight bytes are looked at at once: a byte means the same at each place among its neighbours.
+TEST(JsonLine, EscapesEachByteAtEachPlace) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);
+    std::string alone;
+    append_escaped(alone, {&c, 1});
+    for (const char neighbour : {' ', '~', '#', '!', '[', ']'}) {
+      for (std::size_t place = 0; place < 19; ++place) {
+        std::string bytes(19, neighbour);
+        bytes[place] = c;
+        std::string escaped;
+        append_escaped(escaped, bytes);
+        EXPECT_EQ(escaped,
+                  std::string(place, neighbour) + alone + std::string(18 - place, neighbour))
+            << byte << " at " << place;
+      }
+    }
+    EXPECT_EQ(alone.size(), byte == '"' || byte == '\\'  ? 2U
+                            : byte < 0x20 || byte > 0x7e ? 6U
+                                                         : 1U);
+  }
+}
+
 TEST(JsonLine, CutsEveryTextFieldAtOneKibibyteOfInput) {
   const std::string at_limit(max_field_bytes, '\n');
   const std::string above = at_limit + "x";

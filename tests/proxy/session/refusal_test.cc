@@ -61,7 +61,24 @@ TEST(WriteRefusal, NothingThatTheAgentSentBreaksTheAnswer) {
   refusal.host = "a\"\r\nSet-Cookie: x\\\x80";
   const std::string answer = write_refusal(refusal);
   EXPECT_EQ(answer.find("\r\nSet-Cookie"), std::string::npos);
-  EXPECT_NE(answer.find("a\\u0022\\u000d\\u000aSet-Cookie: x\\u005c\\u0080"), std::string::npos);
+  EXPECT_NE(answer.find(R"(a\"\u000d\u000aSet-Cookie: x\\\u0080")"), std::string::npos);
+}
+
+TEST(WriteRefusal, LongTextsAreCutForEveryReason) {
+  const std::string agent(64, 'a'), host(5000, '\x01'), contact(5000, '\x02');
+  for (std::size_t i = 0; i < acl::reason_count; ++i) {
+    Refusal refusal = refused(static_cast<Reason>(i));
+    refusal.agent = agent;
+    refusal.host = host;
+    refusal.port = 65535;
+    refusal.contact = contact;
+    const std::string answer = write_refusal(refusal);
+    const std::string_view reason = text(refusal.reason);
+    EXPECT_TRUE(answer.ends_with("\\u0002\"}\n")) << reason;
+    EXPECT_LT(answer.size(), 4 * 6 * 1024U) << reason;
+    EXPECT_EQ(answer.find('\0'), std::string::npos) << reason;
+    EXPECT_EQ(answer.find('\x01'), std::string::npos) << reason;
+  }
 }
 
 TEST(WriteRefusal, AnswerToHeadHasNoBody) {

@@ -210,7 +210,7 @@ visible_hostname bench
 pinger_enable off
 max_filedescriptors {hard_limit()}
 """)
-        return [self.program, "-N", "-f", work / "squid.conf"]
+        return [self.program, "-N", "-n", f"bench{os.getpid()}", "-f", work / "squid.conf"]
 
 
 class Tinyproxy(Contender):

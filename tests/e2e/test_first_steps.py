@@ -5,6 +5,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -29,11 +30,15 @@ SCRIPT = """
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming somebody else needs root")
-def test_a_new_user_gets_where_the_lines_lead(tmp_path):
+def test_a_new_user_gets_where_the_lines_lead():
     """No folder is there for state or sockets, and nobody has installed `stile`."""
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    home, tools = tmp_path / "home", tmp_path / "cmd"
+    with tempfile.TemporaryDirectory(prefix="stile-user-") as folder:
+        os.chmod(folder, 0o755)
+        follow(pathlib.Path(folder))
+
+
+def follow(folder):
+    home, tools = folder / "home", folder / "cmd"
     home.mkdir()
     tools.mkdir()
     os.chown(home, 65534, 65534)

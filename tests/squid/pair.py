@@ -6,6 +6,7 @@ import socket
 import subprocess
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.site import Site
 from harness.stiled import SANITIZER_WORDS, Stiled, binary
@@ -101,6 +102,8 @@ class NoNames(threading.Thread):
 class Pair:
     def __init__(self, folder):
         self.folder = folder
+        # Two squids of one name share memory, and what one that was killed has left is in the way.
+        self.service = "".join(filter(str.isalnum, folder.name))
         self.site = Site()
         self.sources = [self.site.address(last) for last in (100, 101, 102, 150)]
         self.hosts = {name: self.site.address(10 + i) for i, name in enumerate(NAMES)}
@@ -133,13 +136,13 @@ class Pair:
         return path, (self.site.address(1), port)
 
     def start(self, text):
-        self.run("squid", text, lambda path: [SQUID, "-N", "-f", path])
+        self.run("squid", text, lambda path: [SQUID, "-N", "-n", self.service, "-f", path])
         self.run("stile", text, lambda path: [binary("stile-squid"), "-N", "-f", path])
         return self.wait()
 
     def start_imported(self, text):
         """The other is stiled, with what import-squid makes of the same squid.conf."""
-        self.run("squid", text, lambda path: [SQUID, "-N", "-f", path])
+        self.run("squid", text, lambda path: [SQUID, "-N", "-n", self.service, "-f", path])
         self.run("stile", text, lambda path: [binary("stiled"), "-c", self.imported(path)])
         return self.wait()
 
@@ -207,3 +210,5 @@ class Pair:
             if self.dns:
                 self.dns.close()
             self.site.close()
+            for left in Path("/dev/shm").glob(f"{self.service}-*"):
+                left.unlink()

@@ -20,7 +20,7 @@ Bell::Bell(boost::asio::io_context& context) : event_{context} {
 void Bell::ask() noexcept {
   if (rings_.exchange(true)) return;
   const std::uint64_t one = 1;
-  static_cast<void>(::write(event_.native_handle(), &one, sizeof one));
+  [[maybe_unused]] const ssize_t ignored = ::write(event_.native_handle(), &one, sizeof one);
 }
 
 void Bell::wait(std::function<void()> come) {
@@ -28,7 +28,8 @@ void Bell::wait(std::function<void()> come) {
                     [this, come = std::move(come)](const boost::system::error_code& ec) {
                       if (ec) return;
                       std::uint64_t count = 0;
-                      static_cast<void>(::read(event_.native_handle(), &count, sizeof count));
+                      [[maybe_unused]] const ssize_t ignored =
+                          ::read(event_.native_handle(), &count, sizeof count);
                       rings_.exchange(false);  // before looking: who asks now rings again
                       come();
                     });

@@ -104,9 +104,10 @@ void Parser::acl(const Line& line) {
 
 void Parser::add_values(Acl& acl, const Line& line) {
   bool ignore_case = false;
+  bool has_value = false;  // behind one, squid reads -n as a value, too
   for (std::size_t i = 2; i < line.words.size(); ++i) {
     const std::string& word = line.words[i];
-    if (word == "-n" &&
+    if (word == "-n" && !has_value &&
         (acl.type == "dst" || acl.type == "dstdomain" || acl.type == "dstdom_regex")) {
       if (acl.type == "dst") error(line, "-n is not supported for dst: names are resolved");
       continue;  // names are never looked up from addresses anyhow
@@ -122,6 +123,7 @@ void Parser::add_values(Acl& acl, const Line& line) {
       add_file(acl, line, word, ignore_case);
     } else {
       add_value(acl, word, line.place, ignore_case);
+      has_value = true;
     }
   }
 }

@@ -38,6 +38,7 @@ TEST(SquidConf, NamesFileLineAndDirectiveOfEveryError) {
       {"acl a dstdomain \"list.txt\"", "list.txt:2: acl a: "},
       {"acl a dstdomain -i x.com", "there is no option -i"},
       {"acl a dst -n 10.0.0.1", "-n is not supported for dst"},
+      {"acl a dstdom_regex x -n y", "there is no option -n"},
       {"include none.conf", "squid.conf:1: include: there is no file none.conf"},
       {"include", "names no file"},
       {"include loop.conf", "more than 16 files deep"},

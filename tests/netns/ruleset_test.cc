@@ -16,8 +16,9 @@ TEST(NetnsRuleset, NamesGatewayPortAndSubnetOfTheSettings) {
   settings.gateway = *acl::Address::parse("10.77.0.9");
   settings.port = 8123;
   const auto text = whole_table(settings, {});
-  EXPECT_NE(text.find("ip daddr 10.77.0.9 tcp dport 8123 iifname . ip saddr @agents accept"),
-            std::string::npos);
+  EXPECT_NE(
+      text.find("ip daddr 10.77.0.9 tcp dport 8123 iifname . ip saddr @agents notrack accept"),
+      std::string::npos);
   EXPECT_NE(text.find("ip saddr 10.77.0.0/20 counter name foreign drop"), std::string::npos);
   EXPECT_EQ(text.find('$'), std::string::npos);
   EXPECT_EQ(text.find("10.200."), std::string::npos);

@@ -267,6 +267,30 @@ def test_everything_refused_is_counted_for_the_agent_that_sent_it(arena):
     assert after["alpha"]["refused_bytes"] - before["alpha"]["refused_bytes"] >= 25 * 28
 
 
+def test_connections_of_an_agent_take_no_place_among_those_that_the_host_tracks(arena):
+    """There is one table for the whole host, and a few agents have as many ports as it has places."""
+    host = arena.host
+    host.nft("add table inet theirs\n"
+             "add chain inet theirs input { type filter hook input priority 0; policy drop; }\n"
+             "add rule inet theirs input iif lo accept\n"
+             "add rule inet theirs input ct state established,related accept\n"
+             "add rule inet theirs input tcp dport 3128 accept\n")
+    def tracked():
+        return int(host.sysctl("net.netfilter.nf_conntrack_count"))
+    try:
+        said = host.inside("alpha", """
+held = [socket.create_connection((GATEWAY, 3128)) for _ in range(200)]
+print(tcp(GATEWAY, 3128, seconds=20), end='')
+""").stdout
+        assert said == "you are 10.200.0.2\n"
+        assert tracked() < 100
+        host.run("/usr/bin/python3", "-c", "import socket\nfor port in range(1000, 1200): "
+                 "socket.socket(2, 2).sendto(b'x', ('127.0.0.1', port))")
+        assert tracked() >= 100  # it would have been seen
+    finally:
+        host.nft("delete table inet theirs")
+
+
 def test_neighbours_of_the_host_stay_as_they_were(arena):
     before = sorted(arena.host.run("ip", "neigh").stdout.splitlines())
     attempt(arena, ATTEMPTS["plays games with ARP"])

@@ -43,17 +43,17 @@ void make_place(const Kept& kept) {
 
 }  // namespace
 
-Result<void> refuse_links(const std::string& path) {
+Result<void> refuse_links(const std::string& path, const std::string& what) {
   if (open_place(path) || errno != ELOOP) return {};
   std::error_code failed;
   const auto real = std::filesystem::canonical(path, failed);
-  return Error{"cannot expose " + path + ": a part of it is a link; name the place itself" +
+  return Error{what + " " + path + ": a part of it is a link; name the place itself" +
                (failed ? "" : ", " + real.string())};
 }
 
 Result<Kept> keep(const std::string& path) {
   if (!path.starts_with('/')) return Error{"cannot expose " + path + ": not an absolute path"};
-  if (auto refused = refuse_links(path); !refused) return refused.error();
+  if (auto refused = refuse_links(path, "cannot expose"); !refused) return refused.error();
   const auto place = open_place(path);
   if (!place) return system_error("cannot expose " + path);
   struct stat status {};

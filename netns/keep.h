@@ -19,8 +19,8 @@ struct Kept {
 
 // Refuses a path that leads over a link. A command that ran before, or one that runs now, may be
 // able to write on the way there: it would choose what is shown, or have us make directories for
-// it. A path that does not exist has no link in it.
-[[nodiscard]] Result<void> refuse_links(const std::string& path);
+// it. A path that does not exist has no link in it. `what` begins the error: "cannot expose".
+[[nodiscard]] Result<void> refuse_links(const std::string& path, const std::string& what);
 
 // In the mount namespace that is to be changed; `path` is absolute and has no link in it.
 [[nodiscard]] Result<Kept> keep(const std::string& path);

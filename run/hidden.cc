@@ -45,7 +45,9 @@ Result<std::string> exposed_place(const std::string& path) {
   std::error_code failed;
   fs::path place = fs::absolute(path, failed).lexically_normal();
   if (!place.has_filename() && place.has_relative_path()) place = place.parent_path();
-  if (auto refused = netns::refuse_links(place.string()); !refused) return refused.error();
+  if (auto refused = netns::refuse_links(place.string(), "cannot expose"); !refused) {
+    return refused.error();
+  }
   return netns::text_result(place.string());
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "netns/keep.h"
 #include "netns/supervise.h"
 #include "proxy/server/privileges.h"
 #include "run/bwrap.h"
@@ -67,6 +68,15 @@ Result<Plan> make_plan(const Options& options) {
   return plan;
 }
 
+// Root in a directory of somebody else: a link that an earlier command left in the place of the log
+// would have us write to any file of the host, in part what the command likes.
+Result<void> check_log(const Options& options) {
+  const bool is_file =
+      options.audit && *options.audit != "-" && !options.audit->starts_with("/dev/");
+  if (!is_file || ::geteuid() != 0) return {};
+  return netns::refuse_links(*options.audit, "cannot log to");
+}
+
 // What the process outside does not need for the rest of its life, root above all. What the
 // command sends is read here.
 Result<void> give_up_powers(const Identity& identity) {
@@ -102,6 +112,7 @@ int run(const Options& options) {
     std::fputs(policy.error().text().c_str(), stderr);
     return netns::own_failure;
   }
+  if (auto fine = check_log(options); !fine) return fail(fine.error().message);
   Summary summary;
   auto service = open_service(std::move(*policy), options, summary);
   if (!service) return fail(service.error().message);

@@ -102,6 +102,15 @@ def test_the_command_cannot_touch_the_log(fence):
     assert "forged" not in open(log).read()
 
 
+def test_root_does_not_log_through_a_link(root_fence):
+    """An earlier command may have left it there, and root would write to any file of the host."""
+    log, elsewhere = root_fence.folder / "audit.jsonl", root_fence.folder / "elsewhere"
+    log.symlink_to(elsewhere)
+    done = root_fence.shell("--audit", log, script="echo ran")
+    assert done.code == 125 and "a part of it is a link" in done.err and done.out == "", done
+    assert not elsewhere.exists()
+
+
 def test_mistakes_are_named_and_nothing_runs(fence):
     for flags, word in [(["--allow", "exa mple.com"], "--allow"),
                         (["--deny", "-x.test"], "--deny"),

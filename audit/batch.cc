@@ -7,15 +7,21 @@
 namespace stile::audit {
 
 void Batch::add(const Record& record) {
-  std::size_t number_at = text_.size();
-  if (format_ == Format::json) {
-    number_at = append_json(text_, record, time_);
-  } else if (lines_ != nullptr) {
-    lines_->append(text_, record);
-  } else {
-    append_squid(text_, record);
+  const std::size_t begin = text_.size();
+  try {
+    std::size_t number_at = begin;
+    if (format_ == Format::json) {
+      number_at = append_json(text_, record, time_);
+    } else if (lines_ != nullptr) {
+      lines_->append(text_, record);
+    } else {
+      append_squid(text_, record);
+    }
+    entries_.push_back({record.event, number_at, text_.size()});
+  } catch (...) {
+    text_.resize(begin);  // no memory: half a record must not become the beginning of the next one
+    throw;
   }
-  entries_.push_back({record.event, number_at, text_.size()});
 }
 
 void Batch::clear() noexcept {

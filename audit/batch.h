@@ -21,7 +21,7 @@ class Batch {
   explicit Batch(Format format, const LogFormat* lines = nullptr)
       : format_{format}, lines_{lines} {}
 
-  // Formats at once: the record's views need to live for this call only.
+  // Formats at once: the record's views need to live for this call only. All of it, or nothing.
   void add(const Record& record);
   void clear() noexcept;
 

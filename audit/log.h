@@ -21,7 +21,8 @@
 
 namespace stile::audit {
 
-// Thread-safe. The process must ignore SIGPIPE and SIGXFSZ: both arrive here as errors of write(2).
+// Thread-safe; a lack of memory is a failed write. The process must ignore SIGPIPE and SIGXFSZ:
+// both arrive here as errors of write(2).
 class Log {
  public:
   // The last line of the log: what the journal is told at stop and at rotation.

@@ -32,7 +32,11 @@ std::size_t Log::write(Batch& batch) {
   const std::lock_guard lock{mutex_};
   const std::size_t size = batch.size();
   std::size_t written = 0;
-  if (flush_waiting()) written = put(batch);
+  try {
+    if (flush_waiting()) written = put(batch);
+  } catch (const std::exception&) {
+    // No memory. That comes before the bytes are in the file, never after: nothing was written.
+  }
   for (std::size_t i = written; i < size; ++i) keep_or_lose(batch.piece(i));
   batch.clear();
   return options_.deny_on_failure ? written : size;
@@ -40,7 +44,11 @@ std::size_t Log::write(Batch& batch) {
 
 void Log::retry() {
   const std::lock_guard lock{mutex_};
-  flush_waiting();
+  try {
+    flush_waiting();
+  } catch (const std::exception&) {
+    // No memory; what waits is still there.
+  }
 }
 
 bool Log::has_waiting() const noexcept {
@@ -133,7 +141,11 @@ bool Log::write_out() {
   commit(written.bytes);
   if (written.error == 0) return true;
   healthy_ = false;
-  problem_ = "cannot write to " + options_.path + ": " + error_text(written.error);
+  try {
+    problem_ = "cannot write to " + options_.path + ": " + error_text(written.error);
+  } catch (const std::exception&) {
+    problem_.clear();  // no memory for the words
+  }
   return false;
 }
 
@@ -155,9 +167,13 @@ void Log::commit(std::size_t bytes) {
   } else {
     torn_.add(std::string_view{out_}.substr(last.end, bytes - last.end));
   }
-  if (tap_) {
-    const std::size_t begin = out_.front() == '\n' ? 1 : 0;
+  if (!tap_) return;
+  const std::size_t begin = out_.front() == '\n' ? 1 : 0;
+  try {
     tap_(std::string_view{out_}.substr(begin, last.end - begin));
+  } catch (const std::exception&) {
+    // No memory for those who look on. The lines are in the log, and whoever waits for them goes
+    // on.
   }
 }
 
@@ -165,13 +181,17 @@ void Log::keep_or_lose(const Batch::Piece& piece) {
   if (piece.after.empty()) return;
   const std::size_t length = piece.before.size() + piece.after.size();
   if (must_wait(piece.event) && waiting_bytes_ + length <= max_waiting_bytes) {
-    waiting_.push_back(
-        {piece.event, std::string{piece.before}.append(piece.after), piece.before.size()});
-    waiting_bytes_ += length;
-  } else {
-    ++lost_;
-    ++gaps_;
+    try {
+      waiting_.push_back(
+          {piece.event, std::string{piece.before}.append(piece.after), piece.before.size()});
+      waiting_bytes_ += length;
+      return;
+    } catch (const std::exception&) {
+      // No memory: lost like one too many.
+    }
   }
+  ++lost_;
+  ++gaps_;
 }
 
 }  // namespace stile::audit

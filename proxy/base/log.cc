@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <string>
 
 namespace stile::log {
@@ -27,7 +28,7 @@ void error(std::string_view message) { write_line("<3>", "error: ", message); }
 void warning(std::string_view message) { write_line("<4>", "warning: ", message); }
 void info(std::string_view message) { write_line("<6>", "", message); }
 
-void Throttle::warning(std::string_view message) {
+void Throttle::warning(std::string_view message, std::string_view detail) noexcept {
   using std::chrono::duration_cast, std::chrono::seconds, std::chrono::steady_clock;
   const std::int64_t now = duration_cast<seconds>(steady_clock::now().time_since_epoch()).count();
   std::int64_t next = next_s_.load(std::memory_order_relaxed);
@@ -36,9 +37,14 @@ void Throttle::warning(std::string_view message) {
     return;
   }
   const std::uint64_t left_out = left_out_.exchange(0);
-  std::string text{message};
-  if (left_out > 0) text += " (and " + std::to_string(left_out) + " times more before)";
-  log::warning(text);
+  try {
+    std::string text{message};
+    text += detail;
+    if (left_out > 0) text += " (and " + std::to_string(left_out) + " times more before)";
+    log::warning(text);
+  } catch (const std::exception&) {
+    left_out_.fetch_add(left_out + 1, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace stile::log

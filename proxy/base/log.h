@@ -16,7 +16,8 @@ void info(std::string_view message);
 // most every ten seconds with the number of times it was left out.
 class Throttle {
  public:
-  void warning(std::string_view message);
+  // Says less if there is no memory for the words.
+  void warning(std::string_view message, std::string_view detail = {}) noexcept;
 
  private:
   std::atomic<std::int64_t> next_s_{0};

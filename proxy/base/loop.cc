@@ -4,11 +4,31 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <system_error>
 
+#include "proxy/base/log.h"
+
 namespace stile {
+namespace {
+
+log::Throttle undone;
+
+// A lack of memory here must not end what goes on elsewhere: what is left undone has a deadline, or
+// is closed by whoever owns it.
+template <class Work>
+void guarded(const Work& work) noexcept {
+  try {
+    work();
+  } catch (const std::exception& problem) {
+    undone.warning("something was left undone: ", problem.what());
+  }
+}
+
+}  // namespace
 
 Socket::IoResult Socket::read(char* buffer, std::size_t size) noexcept {
   for (;;) {
@@ -85,8 +105,27 @@ void SocketDeleter::operator()(Socket* socket) const noexcept {
   }
   socket->watcher_ = nullptr;
   socket->reader_ = socket->writer_ = nullptr;
-  if (socket->again_) std::erase(socket->loop_->again_, socket);
-  socket->loop_->graveyard_.emplace_back(socket);
+  Loop& loop = *socket->loop_;
+  if (socket->again_) std::erase(loop.again_, socket);
+  socket->next_dead_ = std::exchange(loop.graveyard_, socket);
+}
+
+void Loop::bury() noexcept {
+  while (graveyard_ != nullptr) {
+    delete std::exchange(graveyard_, graveyard_->next_dead_);
+    --sockets_;
+  }
+}
+
+// Whoever is interrupted or told of an event is scheduled, also when memory is short: so the place
+// is there before there is anybody to wait. A connection has two coroutines at most, the session
+// and an upload; some others look names up.
+void Loop::make_room() {
+  ++sockets_;
+  const std::size_t waiters = 2 * sockets_ + 64;
+  for (auto* list : {&scheduled_, &running_}) {
+    if (list->capacity() < waiters) list->reserve(std::max(waiters, 2 * list->capacity()));
+  }
 }
 
 Loop::Loop()
@@ -102,14 +141,16 @@ Loop::Loop()
   }
 }
 
-Loop::~Loop() = default;
+Loop::~Loop() { bury(); }
 
 SocketPtr Loop::adopt(UniqueFd fd) {
   return adopt_level(std::move(fd), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
 }
 
 SocketPtr Loop::adopt_level(UniqueFd fd, std::uint32_t events) {
-  return watch_level(SocketPtr{new Socket{*this, std::move(fd)}}, events);
+  SocketPtr socket{new Socket{*this, std::move(fd)}};
+  make_room();
+  return watch_level(std::move(socket), events);
 }
 
 SocketPtr Loop::watch_level(SocketPtr socket, std::uint32_t events) {
@@ -121,8 +162,10 @@ SocketPtr Loop::watch_level(SocketPtr socket, std::uint32_t events) {
 }
 
 SocketPtr Loop::borrow_level(int fd, std::uint32_t events) {
-  SocketPtr socket{new Socket{*this, UniqueFd{fd}}};
+  SocketPtr socket{new Socket{*this, UniqueFd{}}};
   socket->is_borrowed_ = true;
+  socket->fd_.reset(fd);
+  make_room();
   return watch_level(std::move(socket), events);
 }
 
@@ -154,7 +197,9 @@ void Loop::run_posted() {
     const std::lock_guard lock{posted_mutex_};
     work.swap(posted_);
   }
-  for (auto& item : work) item();
+  for (auto& item : work) {
+    guarded([&] { item(); });
+  }
 }
 
 void Loop::run_scheduled() {
@@ -171,7 +216,7 @@ void Loop::run_again() {
   for (Socket* socket : sockets) {
     socket->again_ = false;
     // Closed by one before it in this list: the memory is there until the turn ends.
-    if (socket->watcher_ != nullptr) socket->watcher_->on_ready(*socket);
+    if (socket->watcher_ != nullptr) guarded([&] { socket->watcher_->on_ready(*socket); });
   }
 }
 
@@ -185,21 +230,23 @@ void Loop::run(const std::function<bool()>& end_of_turn) {
     now_ = std::chrono::steady_clock::now();
     scheduled_.insert(scheduled_.end(), next_turn_.begin(), next_turn_.end());
     next_turn_.clear();
-    bool woken = false;
+    // What others ask for first: after a new policy no byte moves by the old one, however long this
+    // thread was held up.
+    for (int i = 0; i < count; ++i) {
+      if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) run_posted();
+    }
     for (int i = 0; i < count; ++i) {
       auto* socket = static_cast<Socket*>(events[static_cast<std::size_t>(i)].data.ptr);
-      if (socket == nullptr) {
-        woken = true;
-      } else if (socket->fd() >= 0) {  // closed earlier in this turn: the report is stale
-        socket->on_events(events[static_cast<std::size_t>(i)].events);
+      // Closed earlier in this turn: the report is stale.
+      if (socket != nullptr && socket->fd() >= 0) {
+        guarded([&] { socket->on_events(events[static_cast<std::size_t>(i)].events); });
       }
     }
-    if (woken) run_posted();
     run_again();
     wheel_.advance(now_);
     run_scheduled();
     more = end_of_turn();
-    graveyard_.clear();
+    bury();
   }
 }
 

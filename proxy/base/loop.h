@@ -97,6 +97,7 @@ class Socket : public Pooled {
   Watcher* watcher_ = nullptr;
   std::coroutine_handle<> reader_, writer_;
   UniqueFd fd_;
+  Socket* next_dead_ = nullptr;
   std::uint8_t ready_ = 0;
   bool again_ = false;
   bool is_borrowed_ = false;
@@ -129,8 +130,8 @@ class Loop {
   [[nodiscard]] SocketPtr borrow_level(int fd, std::uint32_t events);
   void change_level(Socket& socket, std::uint32_t events) noexcept;
 
-  // Resumes in this turn, after the event at hand.
-  void schedule(std::coroutine_handle<> waiter) { scheduled_.push_back(waiter); }
+  // Resumes in this turn, after the event at hand. There is room for all who wait: see make_room.
+  void schedule(std::coroutine_handle<> waiter) noexcept { scheduled_.push_back(waiter); }
 
   // `co_await loop.next_turn()`: lets everybody else have theirs first.
   struct NextTurn {
@@ -150,6 +151,8 @@ class Loop {
   friend class Socket;
   friend struct SocketDeleter;
   [[nodiscard]] SocketPtr watch_level(SocketPtr socket, std::uint32_t events);
+  void make_room();
+  void bury() noexcept;
   void run_posted();
   void run_scheduled();
   void run_again();
@@ -159,7 +162,8 @@ class Loop {
   TimerWheel wheel_;
   std::vector<std::coroutine_handle<>> scheduled_, running_, next_turn_;
   std::vector<Socket*> again_;
-  std::vector<std::unique_ptr<Socket>> graveyard_;
+  Socket* graveyard_ = nullptr;  // a list: closing must not need memory
+  std::size_t sockets_ = 0;
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;
   bool stopped_ = false;  // only the loop's thread writes it: stop() posts

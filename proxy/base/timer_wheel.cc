@@ -2,6 +2,9 @@
 #include "proxy/base/timer_wheel.h"
 
 #include <algorithm>
+#include <exception>
+
+#include "proxy/base/log.h"
 
 namespace stile {
 
@@ -37,7 +40,13 @@ void TimerWheel::advance(SteadyTime now) {
   while (!due.empty()) {
     Deadline& deadline = due.front();
     due.pop_front();
-    deadline.on_deadline();
+    try {
+      deadline.on_deadline();
+    } catch (const std::exception& problem) {
+      // Out of memory; the others in the list have their turn all the same.
+      static log::Throttle out_of_memory;
+      out_of_memory.warning("a deadline was missed: ", problem.what());
+    }
   }
 }
 

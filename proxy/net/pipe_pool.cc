@@ -19,16 +19,16 @@ std::unique_ptr<Pipe> PipePool::borrow() {
     kept_.pop_back();
     return pipe;
   }
+  auto pipe = std::make_unique<Pipe>();  // first: without memory no descriptor is left over
   int ends[2];
   if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) return nullptr;
-  auto pipe = std::make_unique<Pipe>();
   pipe->read_end.reset(ends[0]);
   pipe->write_end.reset(ends[1]);
   static_cast<void>(::fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes));
   return pipe;
 }
 
-void PipePool::give_back(std::unique_ptr<Pipe> pipe) {
+void PipePool::give_back(std::unique_ptr<Pipe> pipe) noexcept {
   if (pipe && pipe->bytes == 0 && kept_.size() < max_kept) kept_.push_back(std::move(pipe));
 }
 

@@ -16,10 +16,11 @@ struct Pipe {
 
 class PipePool {
  public:
+  PipePool() { kept_.reserve(max_kept); }
   // Null if the process is out of descriptors: the relay then copies.
   [[nodiscard]] std::unique_ptr<Pipe> borrow();
   // A pipe that still holds bytes is closed, never lent again: they belong to somebody.
-  void give_back(std::unique_ptr<Pipe> pipe);
+  void give_back(std::unique_ptr<Pipe> pipe) noexcept;
 
  private:
   static constexpr std::size_t max_kept = 64;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 
 namespace stile::net {
 namespace {
@@ -53,6 +54,16 @@ void Relay::reset_both() noexcept {
 }
 
 void Relay::on_ready(Socket& socket) {
+  try {
+    move_on(socket);
+  } catch (const std::exception&) {
+    // No memory. Bytes may have been read and not kept: nothing may follow them.
+    reset_both();
+    on_end(End::failed);
+  }
+}
+
+void Relay::move_on(Socket& socket) {
   // A ready socket can unblock either direction: it may have bytes, or take some.
   const Step up = pump(up_, *client_, *origin_);
   if (end_if_cut(up)) return;

@@ -63,13 +63,14 @@ class Relay : private Watcher, private Paused {
   enum class Step : std::uint8_t { again, wait, failed, budget_spent };
 
   // Called once, last. The sockets are to be closed in it (that is how the side that is told last
-  // learns of the end), and the relay may be destroyed.
-  virtual void on_end(End end) = 0;
+  // learns of the end), and the relay may be destroyed. Nothing may keep it from doing so.
+  virtual void on_end(End end) noexcept = 0;
   // Bytes of the client (`up`) are sent on only as far as they are appended to `to_origin`; bytes
   // of the origin go on by themselves, but may set others free. False: end the relay as failed.
   [[nodiscard]] virtual bool filter(bool up, std::string_view bytes, std::string& to_origin) = 0;
   void on_ready(Socket& socket) override;
   void on_refill() override { on_ready(*client_); }
+  void move_on(Socket& socket);
   [[nodiscard]] bool end_if_cut(Step step);
   [[nodiscard]] Step pump(Direction& way, Socket& from, Socket& to);
   [[nodiscard]] bool pay(Direction& way);

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -124,6 +125,31 @@ TEST(LoopSocket, ClosedByAnotherInTheSameTurnIsNotReported) {
   loop.stop();
   loop.run([] { return false; });
   EXPECT_EQ(close_a.calls + close_b.calls, 1);
+}
+
+// A worker that was held up has both before it: the new policy, and bytes that it refuses.
+TEST(LoopPost, ComesBeforeWhatIsReadyInTheSameTurn) {
+  Loop loop;
+  Pair pair;
+  SocketPtr socket = loop.adopt(std::move(pair.a));
+  Closer reader;
+  reader.victim = &socket;
+  socket->watch(&reader);
+  ASSERT_EQ(::send(pair.b.get(), "x", 1, 0), 1);
+  loop.post([&] { socket.reset(); });
+  loop.stop();
+  loop.run([] { return false; });
+  EXPECT_EQ(reader.calls, 0);
+}
+
+TEST(LoopPost, ThatFailsKeepsNothingElseFromRunning) {
+  Loop loop;
+  int ran = 0;
+  loop.post([] { throw std::bad_alloc{}; });
+  loop.post([&] { ++ran; });
+  loop.stop();
+  loop.run([] { return false; });
+  EXPECT_EQ(ran, 1);
 }
 
 Task<int> twice(int value) { co_return value * 2; }

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 
 namespace stile {
 namespace {
@@ -83,6 +84,14 @@ TEST_F(TimerWheelTest, OneThatFiresMayDestroyAndRearmOthers) {
   EXPECT_EQ(again.fired, 0);
   wheel.advance(start + milliseconds{100});
   EXPECT_EQ(again.fired, 1);
+}
+
+TEST_F(TimerWheelTest, OneThatFailsKeepsNoOtherFromFiring) {
+  Alarm first, second;
+  first.action = second.action = [] { throw std::bad_alloc{}; };
+  for (Alarm* alarm : {&first, &second}) wheel.arm(*alarm, start + milliseconds{10});
+  wheel.advance(start + milliseconds{100});
+  EXPECT_EQ(first.fired + second.fired, 2);
 }
 
 TEST_F(TimerWheelTest, TimeoutLeadsToTheNextDeadline) {

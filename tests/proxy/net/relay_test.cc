@@ -24,7 +24,7 @@ struct TestRelay final : Relay {
         loop{resources.loop},
         fds{descriptors} {}
   using Relay::begin, Relay::meter_up, Relay::meter_down;
-  void on_end(End how) override {
+  void on_end(End how) noexcept override {
     end = how;
     loop.stop();
     for (const int fd : fds) ::shutdown(fd, SHUT_RDWR);  // as its owner, who closes them

@@ -5,8 +5,14 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <exception>
 
 namespace stile::dns {
+namespace {
+
+constexpr std::chrono::milliseconds watch_again{20};
+
+}  // namespace
 
 Result<std::unique_ptr<Channel>> Channel::open(Loop& loop, const Options& options) {
   std::unique_ptr<Channel> self{new Channel{loop}};
@@ -41,7 +47,11 @@ Channel::~Channel() {
 void Channel::query(const std::string& name, Rtype type, Callback done) {
   const auto on_answer = [](void* argument, int, int, unsigned char* packet, int size) {
     const std::unique_ptr<Callback> callback{static_cast<Callback*>(argument)};
-    (*callback)({packet, packet == nullptr ? 0 : static_cast<std::size_t>(size)});
+    try {
+      (*callback)({packet, packet == nullptr ? 0 : static_cast<std::size_t>(size)});
+    } catch (const std::exception&) {
+      // No memory. It must not fly through c-ares, and the look-up has a deadline of its own.
+    }
   };
   ares_query(channel_, name.c_str(), 1 /* IN */, static_cast<int>(type), on_answer,
              new Callback{std::move(done)});
@@ -51,23 +61,38 @@ void Channel::query(const std::string& name, Rtype type, Callback done) {
 // c-ares opens and closes its sockets; it says here which of them it wants to be told of, and
 // (0, 0) right before it closes one.
 void Channel::on_socket_state(void* argument, int fd, int readable, int writable) {
-  auto* self = static_cast<Channel*>(argument);
-  const auto known = std::find_if(self->sockets_.begin(), self->sockets_.end(),
+  // Nothing is thrown through c-ares: there is room for more sockets than it opens.
+  static_cast<Channel*>(argument)->watch_for(fd,
+                                             (readable != 0 ? std::uint32_t{EPOLLIN} : 0U) |
+                                                 (writable != 0 ? std::uint32_t{EPOLLOUT} : 0U));
+}
+
+void Channel::watch_for(int fd, std::uint32_t events) {
+  std::erase_if(unwatched_, [fd](const Unwatched& socket) { return socket.fd == fd; });
+  const auto known = std::find_if(sockets_.begin(), sockets_.end(),
                                   [fd](const SocketPtr& socket) { return socket->fd() == fd; });
-  if (readable == 0 && writable == 0) {
-    if (known != self->sockets_.end()) self->sockets_.erase(known);
-    return;
+  if (events == 0) {
+    if (known != sockets_.end()) sockets_.erase(known);
+  } else if (known != sockets_.end()) {
+    loop_.change_level(**known, events);
+  } else if (!watch(fd, events)) {
+    // c-ares would go on asking through a socket whose answers nobody reads, for as long as there
+    // is always a query under way.
+    unwatched_.push_back({fd, events});
   }
-  const std::uint32_t events = (readable != 0 ? std::uint32_t{EPOLLIN} : 0U) |
-                               (writable != 0 ? std::uint32_t{EPOLLOUT} : 0U);
-  if (known != self->sockets_.end()) {
-    self->loop_.change_level(**known, events);
-    return;
+}
+
+// False: no memory, here or in the kernel.
+bool Channel::watch(int fd, std::uint32_t events) noexcept {
+  try {
+    SocketPtr socket = loop_.borrow_level(fd, events);
+    if (!socket) return false;
+    socket->watch(this);
+    sockets_.push_back(std::move(socket));
+    return true;
+  } catch (const std::exception&) {
+    return false;
   }
-  SocketPtr socket = self->loop_.borrow_level(fd, events);
-  if (!socket) return;  // the query times out
-  socket->watch(self);
-  self->sockets_.push_back(std::move(socket));
 }
 
 void Channel::on_ready(Socket& socket) {
@@ -81,6 +106,8 @@ void Channel::on_ready(Socket& socket) {
 }
 
 void Channel::on_deadline() {
+  std::erase_if(unwatched_,
+                [this](const Unwatched& socket) { return watch(socket.fd, socket.events); });
   ares_process_fd(channel_, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
   schedule_timeout();
 }
@@ -91,8 +118,9 @@ void Channel::schedule_timeout() {
     disarm();
     return;
   }
-  loop_.arm(*this,
-            std::chrono::seconds{wait.tv_sec} + std::chrono::milliseconds{wait.tv_usec / 1000 + 1});
+  std::chrono::milliseconds after = std::chrono::seconds{wait.tv_sec};
+  after += std::chrono::milliseconds{wait.tv_usec / 1000 + 1};
+  loop_.arm(*this, unwatched_.empty() ? after : std::min(after, watch_again));
 }
 
 }  // namespace stile::dns

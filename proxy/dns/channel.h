@@ -31,15 +31,23 @@ class Channel final : private Watcher, private Deadline {
   void query(const std::string& name, Rtype type, Callback done);
 
  private:
-  explicit Channel(Loop& loop) : loop_{loop} {}
+  explicit Channel(Loop& loop) : loop_{loop} { unwatched_.reserve(16); }
   static void on_socket_state(void* self, int fd, int readable, int writable);
+  void watch_for(int fd, std::uint32_t events);
+  [[nodiscard]] bool watch(int fd, std::uint32_t events) noexcept;
   void on_ready(Socket& socket) override;
   void on_deadline() override;
   void schedule_timeout();
 
+  struct Unwatched {
+    int fd;
+    std::uint32_t events;
+  };
+
   Loop& loop_;
   ares_channeldata* channel_ = nullptr;
-  std::vector<SocketPtr> sockets_;  // c-ares owns the descriptors; a handful at most
+  std::vector<SocketPtr> sockets_;    // c-ares owns the descriptors; a handful at most
+  std::vector<Unwatched> unwatched_;  // those that epoll would not take, to be tried again
 };
 
 }  // namespace stile::dns

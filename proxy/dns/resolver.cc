@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 
 #include "proxy/base/log.h"
 
@@ -163,10 +164,25 @@ void Resolver::on_packet(const std::string& name, std::uint64_t id, Rtype type,
 void Resolver::finish(Lookup& ended) {
   const auto node = lookups_.extract(ended.name);
   const std::unique_ptr<Lookup> lookup = std::move(node.mapped());
+  ResolvedPtr resolved;
+  try {
+    resolved = gather(*lookup);
+  } catch (const std::exception&) {
+    // No memory: whoever waits hears of a failure, now.
+  }
+  for (Waiter* waiter : lookup->waiters) {
+    waiter->lookup_ = nullptr;
+    waiter->result = resolved;
+    waiter->event.fire();
+  }
+}
+
+// What the servers said, put into the cache.
+ResolvedPtr Resolver::gather(const Lookup& lookup) {
   auto resolved = std::make_shared<Resolved>();
   std::uint32_t ttl = 0xffffffff;
   bool negative = false;
-  for (const Family* family : {&lookup->v6, &lookup->v4}) {
+  for (const Family* family : {&lookup.v6, &lookup.v4}) {
     const Answer& answer = family->answer;
     if (!family->done) continue;
     if (answer.status == Answer::Status::ok) {
@@ -182,23 +198,19 @@ void Resolver::finish(Lookup& ended) {
   std::chrono::seconds keep = std::clamp(std::chrono::seconds{ttl}, min_ttl, options_.max_ttl);
   if (!resolved->addresses.empty()) {
     ++counters_.answered;
-  } else if (negative && lookup->v4.done && lookup->v6.done) {
+  } else if (negative && lookup.v4.done && lookup.v6.done) {
     ++counters_.no_name;
     resolved->failure = "no such name, or no address for it";
     keep = std::min(keep, max_negative_ttl);
   } else {
-    const bool timed_out = !lookup->v4.done || !lookup->v6.done;
+    const bool timed_out = !lookup.v4.done || !lookup.v6.done;
     ++(timed_out ? counters_.timed_out : counters_.failed);
     resolved->failure = timed_out ? "the DNS servers did not answer in time"
                                   : "the DNS servers gave no usable answer";
     keep = failure_ttl;
   }
-  cache_.put(lookup->name, resolved, loop_.now() + keep);
-  for (Waiter* waiter : lookup->waiters) {
-    waiter->lookup_ = nullptr;
-    waiter->result = resolved;
-    waiter->event.fire();
-  }
+  cache_.put(lookup.name, resolved, loop_.now() + keep);
+  return resolved;
 }
 
 void Resolver::change(const Environment& environment, Channels channels) {

@@ -80,6 +80,7 @@ class Resolver {
   void on_packet(const std::string& name, std::uint64_t id, Rtype type, const std::string& asked,
                  bool over_tcp, std::span<const std::uint8_t> packet);
   void finish(struct Lookup& lookup);
+  [[nodiscard]] ResolvedPtr gather(const struct Lookup& lookup);
   [[nodiscard]] std::string with_random_case(std::string_view name);
 
   Loop& loop_;

@@ -129,21 +129,29 @@ void ControlService::connections(const Request& request, const Client& client) {
 namespace {
 
 // On a worker, with its resolver: looks the name up as a request of that agent would.
-Detached look_up(session::Context& context, std::shared_ptr<Explanation> explanation,
-                 std::function<void()> done) {
+Task<> find_addresses(session::Context& context, Explanation& explanation) {
   std::vector<acl::Address> addresses;
-  dns::ResolvedPtr resolved = context.resolver.known(explanation->name);
+  dns::ResolvedPtr resolved = context.resolver.known(explanation.name);
   if (!resolved) {
     dns::Resolver::Waiter waiter{context.loop};
-    const bool asked = context.resolver.ask(explanation->name, explanation->agent->account, waiter);
+    const bool asked = context.resolver.ask(explanation.name, explanation.agent->account, waiter);
     if (asked) {
       co_await waiter.event;
       resolved = waiter.result;
     }
   }
   if (resolved) addresses = resolved->addresses;
-  explain_addresses(*explanation, addresses, *context.own_addresses);
-  done();
+  explain_addresses(explanation, addresses, *context.own_addresses);
+}
+
+Detached look_up(session::Context& context, std::shared_ptr<Explanation> explanation,
+                 std::function<void()> done) {
+  try {
+    co_await find_addresses(context, *explanation);
+    done();
+  } catch (const std::exception&) {
+    // No memory: whoever asked gets no answer, and the worker goes on.
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 
 #include "proxy/base/log.h"
 #include "proxy/server/sandbox.h"
@@ -114,7 +115,12 @@ void Worker::release(std::uint64_t number) {
 void Worker::judge_now(session::Context& context, bool all) {
   const auto snapshot = context.policy.get();
   for (auto it = context.live.begin(); it != context.live.end();) {
-    (it++)->judge_again(*snapshot, all);
+    session::Live& live = *it++;
+    try {
+      live.judge_again(*snapshot, all);
+    } catch (const std::exception&) {
+      live.end();  // no memory to find out whether it may go on
+    }
   }
   // Counters of agents that are gone go with their last connection.
   std::erase_if(context.tallies, [&](const auto& entry) {

@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <exception>
+#include <system_error>
 
 #include "acl/error_text.h"
 #include "proxy/base/clock.h"
@@ -50,6 +52,7 @@ Acceptor::Acceptor(Context& context, FloodLog& flood, UniqueFd listener,
       lent_{std::move(lent)},
       is_elsewhere_{lent_ && is_in_another_namespace(listener.get())},
       listener_{context.loop.adopt_level(std::move(listener), EPOLLIN)} {
+  if (!listener_) throw std::system_error{errno, std::generic_category(), "a listener"};
   listener_->watch(this);
 }
 
@@ -60,18 +63,27 @@ void Acceptor::on_ready(Socket& socket) {
     UniqueFd client{::accept4(listener_->fd(), from.get(), from.size_for_kernel(),
                               SOCK_NONBLOCK | SOCK_CLOEXEC)};
     if (client) {
-      admit(std::move(client), from);
-      continue;
+      try {
+        admit(std::move(client), from);
+        continue;
+      } catch (const std::exception& problem) {
+        exhausted.warning("cannot accept: ", problem.what());
+        return pause();
+      }
     }
     if (errno == EAGAIN) return;
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      exhausted.warning("cannot accept: " + error_text(errno));
-      context_.loop.change_level(*listener_, 0);
-      context_.loop.arm(*this, pause_when_exhausted);
-      return;
+      exhausted.warning("cannot accept: ", error_text(errno));
+      return pause();
     }
     // ECONNABORTED and the like are the client's own affair.
   }
+}
+
+// What is exhausted may be given back by others; asking again at once would only burn their time.
+void Acceptor::pause() {
+  context_.loop.change_level(*listener_, 0);
+  context_.loop.arm(*this, pause_when_exhausted);
 }
 
 void Acceptor::on_deadline() { context_.loop.change_level(*listener_, EPOLLIN); }
@@ -115,6 +127,15 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
 // Not even the head is read: one answer, and gone.
 Detached Acceptor::refuse(SocketPtr client, std::string agent,
                           std::shared_ptr<acl::Account> account, acl::Reason reason) {
+  try {
+    co_await answer(*client, agent, account, reason);
+  } catch (const std::exception& problem) {
+    exhausted.warning("a connection was closed without an answer: ", problem.what());
+  }
+}
+
+Task<> Acceptor::answer(Socket& client, const std::string& agent,
+                        const std::shared_ptr<acl::Account>& account, acl::Reason reason) {
   const auto& tally = context_.tally(agent);
   ++tally->connections_refused;
   if (const std::uint64_t count = flood_.count(agent, account, reason); count > 0) {
@@ -132,10 +153,10 @@ Detached Acceptor::refuse(SocketPtr client, std::string agent,
   Refusal refusal;
   refusal.reason = reason;
   refusal.agent = agent;
-  const std::string answer = write_refusal(refusal);
+  const std::string text = write_refusal(refusal);
   char unread[4096];  // read, so that closing does not reset the connection under the answer
-  static_cast<void>(client->read(unread, sizeof unread));
-  static_cast<void>(client->write(answer.data(), answer.size()));
+  static_cast<void>(client.read(unread, sizeof unread));
+  static_cast<void>(client.write(text.data(), text.size()));
 }
 
 }  // namespace stile::session

@@ -22,9 +22,12 @@ class Acceptor final : private Watcher, private Deadline {
  private:
   void on_ready(Socket& socket) override;
   void on_deadline() override;  // after a pause: descriptors may be free again
+  void pause();
   void admit(UniqueFd client, const net::SockAddr& from);
   Detached refuse(SocketPtr client, std::string agent, std::shared_ptr<acl::Account> account,
                   acl::Reason reason);
+  Task<> answer(Socket& client, const std::string& agent,
+                const std::shared_ptr<acl::Account>& account, acl::Reason reason);
 
   Context& context_;
   FloodLog& flood_;

@@ -68,8 +68,9 @@ Task<bool> HttpExchange::run() {
     drop_head();
     const bool keep = keep_alive_ && head_.framing == http::Framing::none &&
                       reason != Reason::bad_request && reason != Reason::revoked;
-    co_await session_.refuse(request_, reason, keep);
-    co_return keep && !session_.is_cancelled();
+    const bool sent = co_await session_.refuse(request_, reason, keep);
+    const bool goes_on = keep && sent && !session_.is_cancelled();
+    co_return goes_on;
   }
   // The policy may have changed while the line was written.
   reason = session_.is_cancelled() ? session_.cancelled_ : session_.still_allowed(request_);
@@ -178,7 +179,8 @@ Task<HttpExchange::Reason> HttpExchange::forward() {
   } catch (const std::exception&) {
     reason = Reason::internal_error;  // out of memory; the upload below has this exchange in hand
   }
-  co_await stop_upload();
+  stop_upload();
+  while (upload_runs_) co_await upload_done_;
   if (reason == Reason::none) reason = upload_result_;
   co_return reason;
 }
@@ -187,7 +189,6 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
   const bool was_kept = std::exchange(origin_reusable_, false);
   Reason reason = co_await send_head();
   if (reason == Reason::none && head_.framing != http::Framing::none) {
-    upload_runs_ = true;
     upload();
   }
   if (reason == Reason::none) reason = co_await receive();
@@ -256,6 +257,7 @@ Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
 // The request's body, beside the answer. It tells the other half when it fails for a reason that
 // the origin does not see.
 Detached HttpExchange::upload() {
+  upload_runs_ = true;  // only now: without memory for its frame it never runs
   Reason result = Reason::internal_error;
   try {
     result = co_await send_body();
@@ -263,7 +265,13 @@ Detached HttpExchange::upload() {
     result = Reason::internal_error;
   }
   upload_runs_ = false;
-  if (!upload_stopped_ && result != Reason::none && result != Reason::origin_bad_response) {
+  if (upload_stopped_ || result == Reason::none) {
+    // The other half has ended the exchange, or needs nothing from here.
+  } else if (result == Reason::origin_bad_response) {
+    // The origin may have answered before it closed. If it still waits, it learns here that no more
+    // will come; the kernel can refuse a write (ENOBUFS) on a connection that is whole.
+    ::shutdown(session_.origin_->fd(), SHUT_WR);
+  } else {
     upload_result_ = result;
     session_.origin_->interrupt();
     session_.context_.paused.wake();
@@ -454,8 +462,10 @@ Task<bool> HttpExchange::answer(std::string_view bytes) {
   co_return co_await session_.send(*session_.client_, bytes);
 }
 
-Task<> HttpExchange::stop_upload() {
-  if (!upload_runs_) co_return;
+// No coroutine of its own: memory may be what ended the exchange, and the upload must not outlive
+// it.
+void HttpExchange::stop_upload() noexcept {
+  if (!upload_runs_) return;
   upload_stopped_ = true;
   keep_alive_ = false;
   // Wakes the upload wherever it waits, and lets no write succeed any more.
@@ -464,7 +474,6 @@ Task<> HttpExchange::stop_upload() {
   session_.client_->interrupt();
   session_.origin_->interrupt();
   session_.context_.paused.wake();
-  while (upload_runs_) co_await upload_done_;
 }
 
 // The one place where an exchange that was let through ends: its line, and what the client sees of

@@ -46,7 +46,7 @@ class HttpExchange {
   Task<Reason> receive_body(const http::ResponseHead& head);
   Task<Reason> read_origin();
   Task<bool> answer(std::string_view bytes);
-  Task<> stop_upload();
+  void stop_upload() noexcept;
   Task<bool> finish(Reason reason);
 
   Session& session_;

@@ -40,7 +40,7 @@ Detached Session::own(std::unique_ptr<Session> self) {
   try {
     co_await self->run();
   } catch (const std::exception& problem) {
-    internal_errors.warning(std::string{"a connection was closed: "} + problem.what());
+    internal_errors.warning("a connection was closed: ", problem.what());
   }
 }
 
@@ -224,7 +224,7 @@ Task<bool> Session::write_open(Request& request) {
   co_return true;
 }
 
-Task<> Session::refuse(Request& request, Reason reason, bool keep_alive) {
+Task<bool> Session::refuse(Request& request, Reason reason, bool keep_alive) {
   request.decision.verdict = acl::Verdict::deny;
   request.decision.reason = reason;
   RequestRecord line{audit::Event::deny, peer_, request};
@@ -234,10 +234,10 @@ Task<> Session::refuse(Request& request, Reason reason, bool keep_alive) {
   peer_.tally->request(metrics::method_of(request.method), acl::Verdict::deny, reason);
   const bool written = co_await context_.audit.write(line.record);
   if (!written) reason = Reason::audit_unavailable;
-  co_await answer_refusal(request, reason, keep_alive);
+  co_return co_await answer_refusal(request, reason, keep_alive);
 }
 
-Task<> Session::answer_refusal(const Request& request, Reason reason, bool keep_alive) {
+Task<bool> Session::answer_refusal(const Request& request, Reason reason, bool keep_alive) {
   Refusal refusal;
   refusal.reason = reason;
   refusal.agent = peer_.id();
@@ -254,6 +254,7 @@ Task<> Session::answer_refusal(const Request& request, Reason reason, bool keep_
   set_deadline(answer_time, Reason::idle_timeout);
   const bool sent = co_await send(*client_, answer);
   if (sent && !keep_alive) co_await linger();
+  co_return sent;
 }
 
 void Session::reset_client() noexcept {

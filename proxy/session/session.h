@@ -61,15 +61,15 @@ class Session final : public Pooled, public Live, private Deadline, private Watc
   Task<bool> write_open(Request& request);
 
   // Answers. `refuse` returns once the answer is out; the connection is then to be closed unless
-  // keep_alive was asked for.
-  Task<> refuse(Request& request, Reason reason, bool keep_alive = false);
+  // keep_alive was asked for. False: not all of it is out, and nothing more may follow.
+  Task<bool> refuse(Request& request, Reason reason, bool keep_alive = false);
   // After the 200 there is no HTTP any more: the client's TLS library gets an alert.
   Task<> refuse_tunnel(Request& request, Reason reason);
   Task<bool> send(Socket& socket, std::string_view bytes);
   Task<> linger();
   // One read into `in_`; may come back with nothing new. False: ended, failed or cancelled.
   Task<bool> read_more();
-  Task<> answer_refusal(const Request& request, Reason reason, bool keep_alive);
+  Task<bool> answer_refusal(const Request& request, Reason reason, bool keep_alive);
   void reset_client() noexcept;
 
   // Waiting. Everything that waits comes back at once after cancel().

@@ -1,10 +1,18 @@
 // Tunnel: a CONNECT that was let through and relays.
 #include "proxy/session/tunnel.h"
 
+#include <exception>
+
 #include "proxy/base/clock.h"
+#include "proxy/base/log.h"
 #include "proxy/net/sockaddr.h"
 
 namespace stile::session {
+namespace {
+
+log::Throttle unwritten;
+
+}  // namespace
 
 Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr client,
                SocketPtr origin)
@@ -35,17 +43,23 @@ Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr cl
 void Tunnel::start(Context& context, Peer peer, const Request& request, SocketPtr client,
                    SocketPtr origin, std::string_view first, std::size_t hello_bytes) {
   auto* self = new Tunnel{context, std::move(peer), request, std::move(client), std::move(origin)};
-  if (hello_bytes == 0 || request.judged_by->mode == acl::Mode::observe) {
-    return self->begin(first, 0);
+  try {
+    self->pass_first(request, first, hello_bytes);
+  } catch (const std::exception&) {
+    self->close(acl::Reason::internal_error);  // no memory, and nothing may go out unguarded
   }
-  self->guard_ = std::make_unique<HelloGuard>(request);
-  self->set_filtered(true);
+}
+
+void Tunnel::pass_first(const Request& request, std::string_view first, std::size_t hello_bytes) {
+  if (hello_bytes == 0 || request.judged_by->mode == acl::Mode::observe) return begin(first, 0);
+  guard_ = std::make_unique<HelloGuard>(request);
+  set_filtered(true);
   const std::string_view behind = first.substr(hello_bytes);
-  if (behind.empty()) return self->begin(first, 0);
+  if (behind.empty()) return begin(first, 0);
   std::string to_origin{first.substr(0, hello_bytes)};
-  self->cut_ = self->guard_->from_client(behind, to_origin);
-  if (self->cut_ != acl::Reason::none) return self->close(self->cut_);
-  self->begin(to_origin, first.size() - to_origin.size());
+  cut_ = guard_->from_client(behind, to_origin);
+  if (cut_ != acl::Reason::none) return close(cut_);
+  begin(to_origin, first.size() - to_origin.size());
 }
 
 // True: goes on. Filtering ends by itself once a second hello can no longer come.
@@ -75,7 +89,7 @@ void Tunnel::on_deadline() {
                                context_.limits.idle_timeout - idle_since));
 }
 
-void Tunnel::on_end(End end) {
+void Tunnel::on_end(End end) noexcept {
   close(end == End::budget_spent ? acl::Reason::budget_exhausted : cut_);
 }
 
@@ -111,7 +125,7 @@ void Tunnel::charge_to(const acl::Grant* grant) {
   if (charged_) meter_up().draw_on(charged_->bytes_up);
 }
 
-void Tunnel::close(acl::Reason reason) {
+void Tunnel::close(acl::Reason reason) noexcept {
   if (cut_ != acl::Reason::none || (guard_ && guard_->awaits_hello())) {
     // Still in its handshake: the client's TLS library is told.
     static_cast<void>(
@@ -119,6 +133,18 @@ void Tunnel::close(acl::Reason reason) {
   } else if (reason != acl::Reason::none) {
     reset_both();
   }
+  try {
+    write_close(reason);
+  } catch (const std::exception& problem) {
+    unwritten.warning("a tunnel has no close line: ", problem.what());
+  }
+  peer_.tally->bytes_up += bytes_up();
+  peer_.tally->bytes_down += bytes_down();
+  --peer_.tally->tunnels_open;
+  delete this;
+}
+
+void Tunnel::write_close(acl::Reason reason) {
   const acl::Authority authority = acl::split_authority(*authority_);
   audit::Record record;
   record.event = audit::Event::close;
@@ -142,10 +168,6 @@ void Tunnel::close(acl::Reason reason) {
       std::chrono::duration_cast<std::chrono::milliseconds>(context_.loop.now() - begun_).count());
   record.policy = context_.policy.get()->generation();
   context_.audit.add(record);
-  peer_.tally->bytes_up += bytes_up();
-  peer_.tally->bytes_down += bytes_down();
-  --peer_.tally->tunnels_open;
-  delete this;
 }
 
 bool Tunnel::describe(ConnectionInfo& info) const {

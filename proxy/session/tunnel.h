@@ -27,11 +27,13 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
 
  private:
   Tunnel(Context& context, Peer peer, const Request& request, SocketPtr client, SocketPtr origin);
-  void on_end(End end) override;
+  void pass_first(const Request& request, std::string_view first, std::size_t hello_bytes);
+  void on_end(End end) noexcept override;
   [[nodiscard]] bool filter(bool up, std::string_view bytes, std::string& to_origin) override;
   void on_deadline() override;
   void charge_to(const acl::Grant* grant);
-  void close(acl::Reason reason);  // writes the line and destroys this
+  void close(acl::Reason reason) noexcept;  // writes the line and destroys this
+  void write_close(acl::Reason reason);
 
   Context& context_;
   Peer peer_;

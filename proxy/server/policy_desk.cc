@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include "control/grants.h"
@@ -29,6 +30,27 @@ void step_back() {
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + 10));
 }
 
+// What has been kept of a batch of changes: an older one on which it builds cannot be taken back.
+class Kept {
+ public:
+  void add(const control::Edit& edit) {
+    mode_ |= edit.mode.has_value();
+    for (const auto& [id, overlay] : edit.agents) ids_.insert(id);
+    for (const auto& [id, card] : edit.cards) ids_.insert(id);
+    for (const auto& [id, budgets] : edit.budgets) ids_.insert(id);
+  }
+  [[nodiscard]] bool builds_on(const control::Edit& edit) const {
+    const auto is_kept = [this](const auto& entry) { return ids_.count(entry.first) != 0; };
+    return (mode_ && edit.mode) || std::any_of(edit.agents.begin(), edit.agents.end(), is_kept) ||
+           std::any_of(edit.cards.begin(), edit.cards.end(), is_kept) ||
+           std::any_of(edit.budgets.begin(), edit.budgets.end(), is_kept);
+  }
+
+ private:
+  bool mode_ = false;
+  std::set<std::string> ids_;
+};
+
 }  // namespace
 
 PolicyDesk::PolicyDesk(asio::io_context& context, control::Reader reader,
@@ -51,6 +73,7 @@ PolicyDesk::~PolicyDesk() = default;
 void PolicyDesk::start(audit::Log& log, Daemon daemon) {
   log_ = &log;
   daemon_ = std::move(daemon);
+  judged_at_ = unix_micros();
   expire();  // what ran out while nobody was there
   schedule_expiry();
   serve_bell();
@@ -159,7 +182,7 @@ void PolicyDesk::on_save_failed(const std::string& why) {
   ++counts_.save_failures;
   if (!std::exchange(cannot_save_, true)) {
     log::error("the state cannot be saved: " + why +
-               "; until it can, no change is made and no budget is drawn on");
+               "; until it can, only what narrows is changed and no budget is drawn on");
   }
   retry_.expires_after(retry_interval);
   retry_.async_wait([this](const boost::system::error_code& ec) {
@@ -167,38 +190,57 @@ void PolicyDesk::on_save_failed(const std::string& why) {
   });
 }
 
-// Newest first. The disk has the state before all of them.
+// Newest first. The disk has the state before all of them. What only narrows stays: an operator can
+// end egress while the disk is full.
 void PolicyDesk::undo(std::vector<Pending> changes, const std::string& why) {
+  Kept kept;
+  std::vector<std::string> answers;
   for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+    if (change->line.only_narrows || kept.builds_on(change->undo)) {
+      kept.add(change->undo);
+      answers.push_back("the change is in force but not saved, and a restart would undo it: " +
+                        why);
+      continue;
+    }
     static_cast<void>(policy_.apply(change->undo));
     change->line.detail += ": undone, the state could not be saved";
     change->line.event = audit::Event::policy;
     static_cast<void>(write_line(change->line, true));
+    answers.push_back("the change cannot be saved, so it was undone: " + why);
   }
   daemon_.publish(new_snapshot());
   for (auto& change : changes) {
-    change.done(control::Failure{control::ErrorCode::internal,
-                                 "the change cannot be saved, so it was undone: " + why});
+    change.done(control::Failure{control::ErrorCode::internal, std::move(answers.back())});
+    answers.pop_back();
   }
 }
 
 // Time alone can turn a verdict; what is open then is closed without a reload.
 void PolicyDesk::schedule_expiry() {
   const auto now = unix_micros();
-  const auto next = policy_.next_expiry(now);
+  // Also what ran out since the last look: a change that comes right then must not hide it.
+  const auto next = policy_.next_expiry(std::min(judged_at_, now));
   if (!next) {
     expiry_.cancel();
     return;
   }
-  // The wall clock may be set: look again at least once a minute.
+  // The wall clock may be set: look again at least once a second.
   const auto wait = std::chrono::microseconds{*next - now + 1000};
-  expiry_.expires_after(std::clamp<std::chrono::microseconds>(wait, milliseconds{1}, seconds{60}));
+  expiry_.expires_after(std::clamp<std::chrono::microseconds>(wait, milliseconds{1}, seconds{1}));
   expiry_.async_wait([this](const boost::system::error_code& ec) {
-    if (ec) return;
+    if (!ec) look_at_the_clock();
+  });
+}
+
+void PolicyDesk::look_at_the_clock() {
+  const auto now = unix_micros();
+  const auto first = policy_.next_expiry(std::min(judged_at_, now));
+  judged_at_ = now;
+  if (first && *first <= now) {
     daemon_.judge_by_time();
     expire();
-    schedule_expiry();
-  });
+  }
+  schedule_expiry();
 }
 
 // Grants that ran out are gone for good: no clock that is set back brings them again.

@@ -63,7 +63,9 @@ class PolicyDesk {
   // What is on its way is finished; then the state has the exact numbers.
   void stop();
 
-  // `done` is called when the change is in force, logged and on disk; or is none of these.
+  // `done` is called when the change is in force, logged and on disk; or is none of these. What
+  // only narrows is in force in any case: if it cannot be saved, `done` is told so, and it is tried
+  // again.
   void commit(const control::Edit& edit, ChangeLine line, Done done);
   // Reads the files in the background. Requests that come meanwhile share one further reading.
   void reload(std::string actor, ReloadDone done);
@@ -108,6 +110,7 @@ class PolicyDesk {
   void finish_cards(Reading reading);
   void take_base(Reading& reading, const ChangeLine& line);
   void schedule_expiry();
+  void look_at_the_clock();
   void expire();
   void serve_bell();
   const std::shared_ptr<const acl::Snapshot>& new_snapshot();
@@ -125,6 +128,7 @@ class PolicyDesk {
   std::vector<Reload> reloads_;
   std::vector<control::BasePtr> retired_;
   bool is_saving_ = false, must_save_ = false, cannot_save_ = false;
+  acl::UnixMicros judged_at_ = 0;  // up to then, what ran out was closed
   bool is_reading_ = false, must_read_cards_ = false;
   // Last, so that they end first: files and policies are handled there, one task at a time.
   boost::asio::thread_pool saver_{1}, reader_{1};

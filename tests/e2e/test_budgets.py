@@ -183,13 +183,16 @@ def test_budget_reset_that_cannot_be_saved_is_undone(world, broken_disk):
     assert len(origin.received) <= 65536 + MAY_BE_TOO_MUCH
 
 
-def test_removal_that_cannot_be_saved_leaves_the_budget_as_it_was(world, broken_disk):
+def test_removal_that_cannot_be_saved_is_in_force_and_gives_no_budget_back(world, broken_disk):
     world.tcp_origin("a.test", handler=read_to_end)
     world.agent("alpha", allow=["a.test"], bytes_up="64KiB")
     proxy = world.start()
     proxy.open_tunnel("a.test", world.port).try_send(b"x" * 300_000)
     proxy.audit.wait_one(20, event="close", reason="budget-exhausted")
     broken_disk.break_it()
-    assert proxy.control().refused("remove-agent", agent="alpha")["code"] == "internal"
-    assert_refusal(proxy.connect("a.test", world.port), "budget-exhausted")
+    assert "not saved" in proxy.control().refused("remove-agent", agent="alpha")["message"]
+    assert_refusal(proxy.connect("a.test", world.port), "unknown-agent")
+    proxy.kill()
     broken_disk.mend_it()
+    proxy.start()  # with the state from before
+    assert_refusal(proxy.connect("a.test", world.port), "budget-exhausted")

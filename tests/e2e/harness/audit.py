@@ -90,18 +90,22 @@ def _matches(value, wanted):
 
 def verify_lines(lines, chained=True, start=ZEROS):
     last = {}
+    torn = []
     every = 1 + len(lines) // MOST_VALIDATED
     for number, line in enumerate(lines, 1):
         where = f"audit line {number}: {line!r}"
         assert all(0x20 <= byte <= 0x7E for byte in line), f"not printable ASCII: {where}"
         try:
             entry = json.loads(line, object_pairs_hook=_no_duplicates)
-        except ValueError as error:
-            # Only a torn line may be no JSON, and then the gap after it names its hash.
-            after = lines[number] if number < len(lines) else b""
-            torn = hashlib.sha256(line).hexdigest().encode()
-            assert b'"audit-gap"' in after and torn in after, f"{error}: {where}"
+        except ValueError:
+            torn.append(line)
             continue
+        if torn:
+            # Only a torn line may be no JSON, and then the gap after it names its hash. The gap can be
+            # torn as well: then the next one names both.
+            assert entry["event"] == "audit-gap", f"not JSON, and no gap after it: {torn}"
+            assert hashlib.sha256(b"\n".join(torn)).hexdigest() in line.decode(), f"not of {torn}: {where}"
+            torn = []
         _check_entry(entry, where)
         if number % every == 0:
             wrong = [error.message for error in VALIDATOR.iter_errors(entry)]
@@ -110,6 +114,7 @@ def verify_lines(lines, chained=True, start=ZEROS):
             chain = entry.get("chain")
             assert entry.get("prev") == last.get(chain, start), f"chain broken at {where}"
             last[chain] = hashlib.sha256(line).hexdigest()
+    assert not torn, f"not JSON: {torn}"
 
 
 def _no_duplicates(pairs):

@@ -109,6 +109,8 @@ class PolicyDesk {
   void finish_reload(std::vector<Reload> asked, Reading reading);
   void finish_cards(Reading reading);
   void take_base(Reading& reading, const ChangeLine& line);
+  void retire(control::BasePtr old);
+  void free_retired();
   void schedule_expiry();
   void look_at_the_clock();
   void expire();
@@ -126,7 +128,7 @@ class PolicyDesk {
   boost::asio::steady_timer expiry_, bell_pause_, retry_, retire_;
   std::vector<Pending> pending_;  // in force, not yet on disk
   std::vector<Reload> reloads_;
-  std::vector<control::BasePtr> retired_;
+  control::BasePtr retired_;  // replaced, and not yet freed
   bool is_saving_ = false, must_save_ = false, cannot_save_ = false;
   acl::UnixMicros judged_at_ = 0;  // up to then, what ran out was closed
   bool is_reading_ = false, must_read_cards_ = false;

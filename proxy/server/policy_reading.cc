@@ -81,18 +81,31 @@ void PolicyDesk::start_reading() {
 
 // The whole swap: from here on the workers judge by the new files.
 void PolicyDesk::take_base(Reading& reading, const ChangeLine& line) {
-  retired_.push_back(policy_.rebase(std::move(reading.base)));
+  control::BasePtr old = policy_.rebase(std::move(reading.base));
   const auto& snapshot = new_snapshot();
   static_cast<void>(write_line(line));
   daemon_.publish(snapshot);
   daemon_.settings_changed();
   schedule_expiry();
   save();
+  retire(std::move(old));
+}
+
+// One base waits for its time. If the next comes sooner, the one before it goes at once: reloads
+// that follow each other fast would otherwise pile them up.
+void PolicyDesk::retire(control::BasePtr old) {
+  free_retired();
+  retired_ = std::move(old);
   retire_.expires_after(retirement);
   retire_.async_wait([this](const boost::system::error_code& ec) {
-    if (ec) return;
-    auto old = std::make_shared<std::vector<control::BasePtr>>(std::exchange(retired_, {}));
-    asio::post(reader_, [old] { old->clear(); });
+    if (!ec) free_retired();
+  });
+}
+
+void PolicyDesk::free_retired() {
+  if (!retired_) return;
+  asio::post(reader_, [old = std::shared_ptr<control::Base>{std::move(retired_)}]() mutable {
+    old.reset();
   });
 }
 
@@ -132,7 +145,7 @@ void PolicyDesk::finish_cards(Reading reading) {
   }
   const bool is_same = reading.changes.empty() && reading.base->entries == policy_.base().entries;
   if (is_same) {
-    retired_.push_back(policy_.rebase(std::move(reading.base)));  // the refused ones may differ
+    retire(policy_.rebase(std::move(reading.base)));  // the refused ones may differ
     return;
   }
   take_base(reading, {audit::Event::policy,

@@ -51,7 +51,7 @@ TEST(PolicyDesk, ReloadsInQuickSuccessionDoNotPileUp) {
   const auto work = boost::asio::make_work_guard(context);
   CountingReader reader;
   PolicyDesk desk{context, [&] { return reader.read(); }, control::live_of(config), std::nullopt};
-  desk.start(**log, {[](const auto&) {}, [] {}, [] {}, [](const auto&) {}});
+  desk.start(**log, {[](const auto&) {}, [] {}, [] {}, [] {}, [](const auto&) {}});
 
   for (int i = 0; i < 30; ++i) {
     std::string outcome;

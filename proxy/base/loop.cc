@@ -205,7 +205,11 @@ void Loop::run_posted() {
 void Loop::run_scheduled() {
   while (!scheduled_.empty()) {
     running_.swap(scheduled_);
-    for (const auto waiter : running_) waiter.resume();
+    // By number: who is resumed may adopt a socket, and then the list moves to where there is room.
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      const auto waiter = running_[i];
+      waiter.resume();
+    }
     running_.clear();
   }
 }

@@ -296,4 +296,4 @@ def test_who_may_only_look_uses_the_socket_for_that(world):
     looked = stile_as_nobody(folder, "agents", "--socket", path)
     assert looked.code == 0 and "alpha" in looked.out, looked
     changed = stile_as_nobody(folder, "mode", "offline", "--socket", path)
-    assert changed.code == 1 and "next: sudo usermod" in changed.err, changed
+    assert changed.code == 1 and "next: sudo stile" in changed.err, changed

@@ -26,10 +26,10 @@ MAY_INCLUDE = {
             "netns/keep.h", "netns/paths.h", "netns/seccomp.h", "netns/supervise.h"},
     "cli": {"control/protocol.h", "run/options.h", "run/run.h", "audit", "config", "squid", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
-    "netns": {"control/protocol.h", "config", "acl"},
+    "netns": {"control/protocol.h", "config", "acl", "proxy/base/unique_fd.h"},
     "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},
     "cmd/stile_squid.cc": {"proxy/server", "proxy/base", "squid", "config", "acl"},
-    "cmd/stile_netns.cc": {"netns", "control/protocol.h", "config", "acl"},
+    "cmd/stile_netns.cc": {"netns", "control/protocol.h", "config", "acl", "proxy/base/unique_fd.h"},
 }
 
 

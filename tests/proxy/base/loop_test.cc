@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cstring>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "proxy/base/event.h"
 #include "proxy/base/task.h"
@@ -76,6 +78,29 @@ TEST(LoopEvent, WakesItsWaiterOnceHoweverOftenItFires) {
 Detached wait_readable(Socket& socket, int& count) {
   co_await socket.readable();
   ++count;
+}
+
+Detached adopt_many(Loop& loop, Event& event, std::vector<SocketPtr>& sockets) {
+  co_await event;
+  for (int i = 0; i < 200; ++i) sockets.push_back(loop.adopt(std::move(Pair{}.a)));
+}
+
+TEST(LoopEvent, WaiterThatAdoptsSocketsDoesNotMoveTheOthersAway) {
+  Loop loop;
+  std::vector<SocketPtr> sockets;
+  int count = 0;
+  Event first{loop};
+  std::array<Event, 3> others{Event{loop}, Event{loop}, Event{loop}};
+  adopt_many(loop, first, sockets);
+  for (auto& event : others) wait_then_count(event, count);
+  loop.post([&] {
+    first.fire();
+    for (auto& event : others) event.fire();
+    loop.stop();
+  });
+  loop.run([] { return false; });
+  EXPECT_EQ(count, 3);
+  EXPECT_EQ(sockets.size(), 200U);
 }
 
 TEST(LoopSocket, InterruptedWaiterIsNotWokenAgainByTheSocket) {

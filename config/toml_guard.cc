@@ -33,6 +33,20 @@ std::size_t skip_string(std::string_view text, std::size_t start) {
   return text.size();
 }
 
+constexpr bool is_ascii(char c) noexcept { return static_cast<unsigned char>(c) <= 0x7f; }
+
+// Behind a backslash, and behind the blanks that one at the end of a line swallows, the parser asks
+// whether the next character is a blank, too.
+bool escapes_beyond_ascii(std::string_view string) {
+  for (std::size_t i = 0; i < string.size(); ++i) {
+    if (string[i] != '\\') continue;
+    const std::size_t next = string.find_first_not_of(" \t\r\n", i + 1);
+    if (next < string.size() && !is_ascii(string[next])) return true;
+    ++i;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<TomlFault> find_toml_fault(std::string_view text) {
@@ -44,6 +58,9 @@ std::optional<TomlFault> find_toml_fault(std::string_view text) {
     const char c = text[i];
     if (c == '"' || c == '\'') {
       const std::size_t end = skip_string(text, i);
+      if (c == '"' && escapes_beyond_ascii(text.substr(i, end - i))) {
+        return TomlFault{{line, 1}, "a character outside ASCII follows a backslash"};
+      }
       for (; i < end; ++i) line += text[i] == '\n' ? 1U : 0U;
       continue;
     }
@@ -51,7 +68,7 @@ std::optional<TomlFault> find_toml_fault(std::string_view text) {
       i = std::min(text.find('\n', i), text.size());
       continue;
     }
-    if (static_cast<unsigned char>(c) > 0x7f) {
+    if (!is_ascii(c)) {
       return TomlFault{{line, 1}, "a character outside ASCII stands outside of a string"};
     }
     if (c == '\n') {

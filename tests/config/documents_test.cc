@@ -90,15 +90,33 @@ TEST(Toml, RefusesEveryKindOfDeepNestingInsteadOfRunningOutOfStack) {
 }
 
 TEST(Toml, RefusesWhatTheParserAssertsToBeImpossible) {
-  for (const char* text : {"[#]\n", "[.a]\n", "[[=]]\n", "[]\n", "[[]]\n", "[\n", "[ ", "[[",
-                           ".a = 1\n", "a. = 1\n", "a = {. = 1}\n", "a = {,}\n", "= 1\n",
-                           "ne\xef\xbb\xbe", "\xc3\xa4 = 1\n", "a = \xe2\x80\xa9"}) {
+  for (const char* text : {"[#]\n",
+                           "[.a]\n",
+                           "[[=]]\n",
+                           "[]\n",
+                           "[[]]\n",
+                           "[\n",
+                           "[ ",
+                           "[[",
+                           ".a = 1\n",
+                           "a. = 1\n",
+                           "a = {. = 1}\n",
+                           "a = {,}\n",
+                           "= 1\n",
+                           "ne\xef\xbb\xbe",
+                           "\xc3\xa4 = 1\n",
+                           "a = \xe2\x80\xa9",
+                           "a = \"\"\"\\\n\xd0\x9d\"\"\"\n",
+                           "a = \"\"\"\\ \t\r\n \xd0\x9d\"\"\"\n",
+                           "a = \"\"\"\\\xd0\x9d\"\"\"\n",
+                           "a = \"\\\xd0\x9d\"\n"}) {
     EXPECT_FALSE(parse_toml(text, "f")) << text;
   }
 }
 
 TEST(Toml, LetsAnyCharacterStandInStringsAndComments) {
   EXPECT_TRUE(parse_toml("\xef\xbb\xbf# \xc3\xa4\n\"\xc3\xa4\" = '\xf0\x9f\x98\x80'\n", "f"));
+  EXPECT_TRUE(parse_toml("a = \"\"\"\\\n x\xd0\x9d \\\\\xd0\x9d\"\"\"\nb = '\\\xd0\x9d'\n", "f"));
 }
 
 TEST(Toml, LetsDotsStandInStringsCommentsAndNumbers) {

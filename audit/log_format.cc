@@ -29,7 +29,11 @@ void append_time(std::string& out, const Record& record, const std::string& argu
   char text[128];
   const char* format = argument.empty() ? default_time : argument.c_str();
   if (convert(&second, &parts) == nullptr) return;
-  out.append(text, std::strftime(text, sizeof text, format, &parts));
+  const std::size_t size = std::strftime(text, sizeof text, format, &parts);
+  for (std::size_t i = 0; i < size; ++i) {
+    const bool is_control = text[i] >= 0 && text[i] < ' ';
+    out += is_control ? ' ' : text[i];  // strftime's %n would make a second line
+  }
 }
 
 using Out = std::string&;

@@ -35,6 +35,11 @@ TEST(LogFormat, ReadsWidthsArgumentsAndNames) {
   EXPECT_EQ(line_of("\"%{User-Agent}>h\" %ul", record), "\"-\" -\n");
 }
 
+// Found by the fuzzer: strftime has a code for a newline.
+TEST(LogFormat, IsOneLineWhateverTheTimeIsWrittenLike) {
+  EXPECT_EQ(line_of("%{%Y%n%t%d}tg", close_record(1)).find('\n'), std::string{"2026  16"}.size());
+}
+
 TEST(LogFormat, RefusesCodesThatItDoesNotKnow) {
   for (const char* format : {"%zz", "%", "%5", "%{x}", "%>"}) {
     EXPECT_FALSE(LogFormat::compile(format)) << format;

@@ -53,6 +53,16 @@ void Relay::reset_both() noexcept {
   }
 }
 
+void Relay::cut_client() noexcept {
+  client_->watch(nullptr);
+  origin_->watch(nullptr);
+  unlink();
+  // Dissolving the association (connect(2)) sends the reset, without the cost of taking the socket
+  // apart. A unix socket refuses; it is closed with the rest.
+  const sockaddr nobody{AF_UNSPEC, {}};
+  static_cast<void>(::connect(client_->fd(), &nobody, sizeof nobody));
+}
+
 void Relay::on_ready(Socket& socket) {
   try {
     move_on(socket);

@@ -44,6 +44,9 @@ class Relay : private Watcher, private Paused {
   void set_filtered(bool on) noexcept { is_filtered_ = on; }
   // Both sides see a reset, so that a cut stream does not look like a finished one.
   void reset_both() noexcept;
+  // The client sees a reset now, and no byte moves any more. What is left to do is to close, which
+  // costs more and can wait.
+  void cut_client() noexcept;
   [[nodiscard]] Meter& meter_up() noexcept { return up_.meter; }
   [[nodiscard]] Meter& meter_down() noexcept { return down_.meter; }
   [[nodiscard]] Socket& client() noexcept { return *client_; }

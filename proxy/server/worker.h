@@ -67,7 +67,20 @@ class Worker final : private Deadline {
 
  private:
   void on_deadline() override;
-  static void judge_now(session::Context& context, bool all);
+  void start_judging(bool all);
+  void judge_some();
+  void end_pass(const acl::Snapshot& snapshot);
+
+  // Stands in the list of what is open, behind all that has been judged.
+  struct Round final : session::Live {
+    void judge_again(const acl::Snapshot&, bool) override {}
+    void drain() override {}
+    void end() override {}
+    [[nodiscard]] bool describe(session::ConnectionInfo&) const override { return false; }
+    bool all = false;         // also agents whose entry is the same
+    bool is_judging = false;  // else it closes what was cut
+    bool again = false;       // the policy has changed since this pass began
+  };
 
   Loop loop_;
   session::Context context_;
@@ -79,6 +92,7 @@ class Worker final : private Deadline {
   };
   std::unordered_map<std::uint64_t, LentListener> lent_;
   std::atomic<int> judging_{0};  // 0: none asked for; 1: what changed; 2: everything
+  Round round_;
   std::thread thread_;
   SteadyTime give_up_{};
 };

@@ -59,8 +59,10 @@ struct ConnectionInfo {
 class Live : public boost::intrusive::list_base_hook<
                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  // The policy has changed, or (`all`) time has passed: close if this would not be let through now.
+  // The policy has changed, or (`all`) time has passed: cut if this would not be let through now.
   virtual void judge_again(const acl::Snapshot& snapshot, bool all) = 0;
+  // Everybody has been judged: what was cut is closed and gets its line.
+  virtual void close_if_cut() {}
   // The daemon is to end: finish what is under way, take nothing new.
   virtual void drain() = 0;
   // End at once.

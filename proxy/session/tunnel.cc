@@ -82,6 +82,7 @@ bool Tunnel::filter(bool up, std::string_view bytes, std::string& to_origin) {
 // Sleeps, then looks: a busy tunnel pays nothing per byte. Both directions count together, so that
 // a stream that only flows one way lives.
 void Tunnel::on_deadline() {
+  if (is_revoked_) return;
   if (guard_ && guard_->awaits_hello()) return close(acl::Reason::client_hello_timeout);
   const auto idle_since = context_.loop.now() - last_byte();
   if (idle_since >= context_.limits.idle_timeout) return close(acl::Reason::idle_timeout);
@@ -93,9 +94,17 @@ void Tunnel::on_end(End end) noexcept {
   close(end == End::budget_spent ? acl::Reason::budget_exhausted : cut_);
 }
 
+// Of many that are revoked, all clients are cut off before the first is tidied up.
+void Tunnel::revoke() {
+  if (guard_ && guard_->awaits_hello()) return close(acl::Reason::revoked);
+  cut_client();
+  is_revoked_ = true;
+}
+
 void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
+  if (is_revoked_) return close(acl::Reason::revoked);
   const auto* agent = peer_.in(snapshot);
-  if (agent == nullptr) return close(acl::Reason::revoked);
+  if (agent == nullptr) return revoke();
   if (!all && agent->get() == peer_.agent.get()) return;  // nothing changed for this agent
   acl::Query query;
   query.agent = agent->get();
@@ -110,7 +119,7 @@ void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
   if (!decision.passes() || !acl::may_dial(**agent, decision, origin_, *context_.own_addresses) ||
       ((*agent)->mode != acl::Mode::observe &&
        judge_hello(**agent, decision, hello_) != acl::Reason::none)) {
-    return close(acl::Reason::revoked);
+    return revoke();
   }
   peer_.agent = *agent;
   charge_to(decision.grant);

@@ -21,8 +21,11 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
                     SocketPtr origin, std::string_view first, std::size_t hello_bytes);
 
   void judge_again(const acl::Snapshot& snapshot, bool all) override;
+  void close_if_cut() override {
+    if (is_revoked_) close(acl::Reason::revoked);
+  }
   void drain() override {}  // it may finish; the server ends what is left when time is up
-  void end() override { close(acl::Reason::draining); }
+  void end() override { close(is_revoked_ ? acl::Reason::revoked : acl::Reason::draining); }
   [[nodiscard]] bool describe(ConnectionInfo& info) const override;
 
  private:
@@ -32,6 +35,7 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   [[nodiscard]] bool filter(bool up, std::string_view bytes, std::string& to_origin) override;
   void on_deadline() override;
   void charge_to(const acl::Grant* grant);
+  void revoke();
   void close(acl::Reason reason) noexcept;  // writes the line and destroys this
   void write_close(acl::Reason reason);
 
@@ -42,6 +46,7 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   acl::Address origin_;
   std::unique_ptr<HelloGuard> guard_;  // until the handshake is past a second hello
   acl::Reason cut_ = acl::Reason::none;
+  bool is_revoked_ = false;  // the client has been reset; the rest follows
   HelloSeen hello_;
   SteadyTime begun_;
 };

@@ -16,6 +16,9 @@ from harness.certs import Certificates  # noqa: E402
 from harness.stiled import build_folder  # noqa: E402
 from harness.world import World  # noqa: E402
 
+# A shell starts what it puts into the background with SIGINT ignored, and children would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 LONGEST_TEST_SECONDS = int(os.environ.get("STILE_TEST_SECONDS", "60"))
 
 

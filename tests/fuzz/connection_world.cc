@@ -223,6 +223,7 @@ void World::change_policy(Stage stage) {
   for (auto it = context_->live.begin(); it != context_->live.end();) {
     (it++)->judge_again(*snapshot, false);
   }
+  for (auto it = context_->live.begin(); it != context_->live.end();) (it++)->close_if_cut();
 }
 
 void World::drain() {

@@ -32,7 +32,10 @@ int __wrap_epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
 }
 
 int __wrap_connect(int fd, const sockaddr* address, socklen_t size) {
-  if (running == nullptr) return __real_connect(fd, address, size);
+  // Nobody's address dissolves a connection, and dials nobody.
+  if (running == nullptr || address->sa_family == AF_UNSPEC) {
+    return __real_connect(fd, address, size);
+  }
   stile::net::SockAddr target;
   std::memcpy(target.get(), address, size);
   const int error = running->on_connect(fd, target.address(), target.port());

@@ -18,6 +18,7 @@ namespace stile::fuzz {
 struct End {
   UniqueFd fd;
   std::string sent, received;
+  bool has_stopped = false;
 
   void send(std::string_view bytes) {
     if (!fd) return;
@@ -33,9 +34,11 @@ struct End {
     received.append(buffer.data(), static_cast<std::size_t>(n));
     return {buffer.data(), static_cast<std::size_t>(n)};
   }
-  void stop_sending() const {
+  void stop_sending() {
     if (fd) ::shutdown(fd.get(), SHUT_WR);
+    has_stopped = true;
   }
+  [[nodiscard]] bool is_gone() const { return has_stopped || !fd; }
 };
 
 struct Origin {

@@ -26,6 +26,12 @@ Dialer::Dialer(Loop& loop, std::vector<acl::Address> addresses, std::uint16_t po
 
 void Dialer::start() { next_attempt(); }
 
+void Dialer::stop() noexcept {
+  next_ = addresses_.size();
+  attempts_.clear();
+  disarm();
+}
+
 void Dialer::next_attempt() {
   while (next_ < addresses_.size()) {
     const acl::Address address = addresses_[next_++];

@@ -21,6 +21,8 @@ class Dialer final : private Watcher, private Deadline {
   // Wait for it; then either socket() is connected or error() says why the last attempt failed.
   Event done;
   void start();
+  // No further attempt, and an end of those under way.
+  void stop() noexcept;
   [[nodiscard]] SocketPtr take_socket() noexcept { return std::move(winner_); }
   [[nodiscard]] bool has_socket() const noexcept { return winner_ != nullptr; }
   [[nodiscard]] const acl::Address& address() const noexcept { return winner_address_; }

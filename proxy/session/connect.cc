@@ -95,7 +95,9 @@ Task<Session::Reason> Session::dial(Request& request, std::vector<acl::Address> 
   net::Dialer dialer{context_.loop, std::move(addresses), request.decision.port};
   set_deadline(context_.limits.connect_timeout, Reason::origin_timeout);
   dialer.start();
+  dialer_ = &dialer;
   co_await wait(dialer.done);
+  dialer_ = nullptr;
   disarm();
   if (is_cancelled()) co_return cancelled_;
   if (!dialer.has_socket()) {

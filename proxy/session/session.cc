@@ -296,6 +296,7 @@ void Session::cancel(Reason reason) {
   cancelled_ = reason;
   client_->interrupt();
   if (origin_) origin_->interrupt();
+  if (dialer_ != nullptr) dialer_->stop();
   if (waiting_for_ != nullptr) waiting_for_->fire();
   context_.paused.wake();  // this one may be among them
 }
@@ -333,10 +334,12 @@ void Session::judge_again(const acl::Snapshot& snapshot, bool all) {
   }
   if (current_ == nullptr || agent == nullptr) return;
   if (!all && agent->get() == current_->judged_by.get()) return;
-  // A request before its first byte is judged again when it gets there; an exchange that runs is
-  // judged now.
+  // A request before its first byte is judged again when it gets there. Judged now are an exchange
+  // that runs, and one that dials: there may be more addresses to try.
   current_->is_stale = true;
-  if (current_->wrote_open && still_allowed(*current_) != Reason::none) cancel(Reason::revoked);
+  if (!current_->wrote_open && dialer_ == nullptr) return;
+  const Reason now = still_allowed(*current_);
+  if (now != Reason::none) cancel(current_->wrote_open ? Reason::revoked : now);
 }
 
 void Session::drain() {

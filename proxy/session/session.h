@@ -16,6 +16,7 @@
 #include "proxy/base/loop.h"
 #include "proxy/base/task.h"
 #include "proxy/http/head.h"
+#include "proxy/net/dialer.h"
 #include "proxy/session/context.h"
 #include "proxy/session/live.h"
 #include "proxy/session/request.h"
@@ -95,6 +96,7 @@ class Session final : public Pooled, public Live, private Deadline, private Watc
   Reason deadline_reason_ = Reason::header_timeout;
   Reason cancelled_ = Reason::none;
   bool is_tunnel_ = false;
+  net::Dialer* dialer_ = nullptr;  // while one runs
   bool drain_ = false;
   bool served_one_ = false;
 };

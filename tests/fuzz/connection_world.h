@@ -4,7 +4,6 @@
 // believes of itself is not asked.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -66,7 +65,6 @@ class World : private Simulation {
   std::vector<UniqueFd> silent_;  // ends of connections of which nothing is heard
   std::vector<RequestLine> lines_;
   // When it was dialled last under a policy that lets it through.
-  std::map<std::pair<std::string, std::uint16_t>, std::chrono::nanoseconds> dialled_;
   std::size_t client_ = 0, origin_ = 0;
   int dial_result_ = 0, closing_turns_ = 0;
   bool clients_read_ = true, has_ended_ = false, lines_were_lost_ = false;

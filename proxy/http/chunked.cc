@@ -2,6 +2,7 @@
 #include "proxy/http/chunked.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "proxy/http/fields.h"
 
@@ -93,6 +94,15 @@ ChunkedDecoder::State ChunkedDecoder::after_trailer(char c) noexcept {
     default:
       return c == '\n' ? State::trailer_start : State::broken;
   }
+}
+
+void append_chunk(std::string& out, std::string_view data) {
+  char size[16];
+  const auto end = std::to_chars(size, size + sizeof size, data.size(), 16).ptr;
+  out.append(size, end);
+  out += "\r\n";
+  out += data;
+  out += "\r\n";
 }
 
 }  // namespace stile::http

@@ -1,8 +1,10 @@
-// ChunkedDecoder: takes a chunked body apart, strictly, without copying. Pure.
+// ChunkedDecoder: takes a chunked body apart, strictly, without copying; append_chunk makes one.
+// Pure.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace stile::http {
@@ -49,5 +51,8 @@ class ChunkedDecoder {
   std::size_t digits_ = 0, line_bytes_ = 0, trailer_bytes_ = 0;
   std::size_t max_trailer_;
 };
+
+// `data` as one chunk; empty data would be the end of the body.
+void append_chunk(std::string& out, std::string_view data);
 
 }  // namespace stile::http

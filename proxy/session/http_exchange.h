@@ -25,6 +25,8 @@ class HttpExchange {
 
  private:
   using Reason = acl::Reason;
+  // What one exchange may move before it lets the other connections have their turn.
+  static constexpr std::size_t max_burst = 1024 * 1024;
 
   [[nodiscard]] Reason read_target();
   [[nodiscard]] Reason write_head(const http::AbsoluteTarget& target);

@@ -1,0 +1,147 @@
+// HttpExchange: the origin's answer, checked and framed anew on its way to the client.
+#include "proxy/http/chunked.h"
+#include "proxy/http/forward.h"
+#include "proxy/session/http_exchange.h"
+#include "proxy/session/session.h"
+
+namespace stile::session {
+
+// The answer. 1xx are passed on, all of them together within the bound of one head.
+Task<HttpExchange::Reason> HttpExchange::receive() {
+  http::ResponseHead head;
+  const Reason bad = co_await receive_head(head);
+  if (bad != Reason::none) co_return bad;
+  // An answer before the request's end: nobody can say where the next request would begin.
+  if (upload_runs_) keep_alive_ = false;
+  origin_reusable_ = head.keep_alive && head.framing != http::Framing::to_close;
+  co_return co_await receive_body(head);
+}
+
+Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) {
+  http::HeadScanner scanner;
+  std::size_t interim_bytes = 0;
+  for (;;) {
+    const auto found = scanner.scan_response(from_origin_, head, request_.method == "HEAD");
+    if (found.state == http::ParseState::bad) co_return Reason::origin_bad_response;
+    if (found.state == http::ParseState::complete) {
+      head_end_ = found.consumed;
+      if (head_end_ > session_.context_.limits.header_bytes) co_return Reason::origin_bad_response;
+      if (head.status >= 200) co_return Reason::none;
+      interim_bytes += found.consumed;
+      // 101: the connection would stop being HTTP, and nobody would judge what follows.
+      if (head.status == 101 || interim_bytes > session_.context_.limits.header_bytes) {
+        co_return Reason::origin_bad_response;
+      }
+      if (client_is_1_1_) {
+        std::string interim;
+        http::write_response_head(interim, head, http::Framing::none, true, true);
+        const bool sent = co_await answer(interim);
+        if (!sent) co_return Reason::idle_timeout;
+      }
+      from_origin_.erase(0, found.consumed);
+      scanner.reset();
+      continue;
+    }
+    if (from_origin_.size() + interim_bytes > session_.context_.limits.header_bytes) {
+      co_return Reason::origin_bad_response;
+    }
+    const std::size_t before = from_origin_.size();
+    const Reason failed = co_await read_origin();
+    if (failed != Reason::none) co_return failed;
+    if (from_origin_.size() == before) co_return Reason::origin_bad_response;  // it closed
+  }
+}
+
+// Appends what the origin sent; nothing appended and no reason: it has closed.
+Task<HttpExchange::Reason> HttpExchange::read_origin() {
+  Session& s = session_;
+  auto& buffer = s.context_.relay.buffer;
+  for (;;) {
+    if (upload_result_ == Reason::none) co_await s.origin_->readable();
+    if (upload_result_ != Reason::none) co_return upload_result_;
+    if (s.is_cancelled()) co_return s.cancelled_;
+    const std::size_t allowed = request_.down.take(buffer.size());
+    if (allowed == 0) {
+      if (request_.down.is_spent()) co_return Reason::budget_exhausted;
+      co_await s.wait_for_refill();
+      continue;
+    }
+    const auto got = s.origin_->read(buffer.data(), allowed);
+    const std::size_t size = got.bytes > 0 ? static_cast<std::size_t>(got.bytes) : 0;
+    request_.down.give_back(allowed - size);
+    if (got.would_block) continue;
+    if (got.bytes < 0) co_return Reason::origin_bad_response;
+    from_origin_.append(buffer.data(), size);
+    request_.bytes_down += size;
+    burst_ += size;
+    if (burst_ >= max_burst) {
+      burst_ = 0;
+      co_await s.context_.loop.next_turn();
+    }
+    s.set_deadline(s.context_.limits.idle_timeout, Reason::idle_timeout);
+    co_return Reason::none;
+  }
+}
+
+Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& head) {
+  using http::Framing;
+  const Framing to_client = http::framing_for_client(head, client_is_1_1_);
+  if (to_client == Framing::to_close || session_.drain_) keep_alive_ = false;
+  http::write_response_head(to_client_, head, to_client, client_is_1_1_, keep_alive_);
+  from_origin_.erase(0, head_end_);
+
+  http::ChunkedDecoder decoder{session_.context_.limits.header_bytes};
+  std::uint64_t left = head.framing == Framing::length ? head.content_length : 0;
+  bool ended = head.framing == Framing::none || (head.framing == Framing::length && left == 0);
+  const auto pass = [&](std::string_view data) {
+    if (to_client == Framing::chunked) {
+      http::append_chunk(to_client_, data);
+    } else {
+      to_client_ += data;
+    }
+  };
+  for (;;) {
+    std::string_view input{from_origin_};
+    if (head.framing == Framing::length) {
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, input.size()));
+      to_client_ += input.substr(0, size);
+      left -= size;
+      ended = left == 0;
+      if (ended && size < input.size()) origin_reusable_ = false;  // bytes after the end
+    } else if (head.framing == Framing::chunked) {
+      auto step = decoder.next(input);
+      while (step.kind == http::ChunkedDecoder::Step::Kind::data) {
+        pass(step.data);
+        input.remove_prefix(step.consumed);
+        step = decoder.next(input);
+      }
+      if (step.kind == http::ChunkedDecoder::Step::Kind::bad) co_return Reason::origin_bad_response;
+      ended = step.kind == http::ChunkedDecoder::Step::Kind::end;
+      if (ended && step.consumed < input.size()) origin_reusable_ = false;
+    } else if (head.framing == Framing::to_close) {
+      if (!input.empty()) pass(input);
+    } else if (!input.empty()) {
+      origin_reusable_ = false;
+    }
+    from_origin_.clear();
+    if (ended && to_client == Framing::chunked) to_client_ += "0\r\n\r\n";
+    if (!to_client_.empty()) {
+      status_ = head.status;  // from here on the client has seen some of it
+      const bool sent = co_await answer(to_client_);
+      if (!sent) co_return session_.is_cancelled() ? session_.cancelled_ : Reason::idle_timeout;
+    }
+    to_client_.clear();
+    if (ended) co_return Reason::none;
+    const Reason failed = co_await read_origin();
+    if (failed != Reason::none) co_return failed;
+    if (!from_origin_.empty()) continue;
+    if (head.framing != Framing::to_close) co_return Reason::origin_bad_response;  // cut short
+    ended = true;
+  }
+}
+
+Task<bool> HttpExchange::answer(std::string_view bytes) {
+  co_return co_await session_.send(*session_.client_, bytes);
+}
+
+}  // namespace stile::session

@@ -1,0 +1,138 @@
+// HttpExchange: the request on its way to the origin, paid for by the agent's budget.
+#include <sys/socket.h>
+
+#include "proxy/http/chunked.h"
+#include "proxy/session/http_exchange.h"
+#include "proxy/session/session.h"
+
+namespace stile::session {
+
+Task<HttpExchange::Reason> HttpExchange::send_head() {
+  session_.set_deadline(session_.context_.limits.idle_timeout, Reason::idle_timeout);
+  if (session_.client_->is_dead()) co_return Reason::idle_timeout;
+  session_.client_->watch(&session_);
+  co_return co_await send_paid(to_origin_);
+}
+
+// All of it, or nothing and a reason; waits while what is left of a budget is not on record yet.
+Task<HttpExchange::Reason> HttpExchange::pay(std::size_t bytes) {
+  for (std::size_t paid = 0;;) {
+    paid += request_.up.take(bytes - paid);
+    if (paid == bytes) co_return Reason::none;
+    const Reason ended = request_.up.is_spent()    ? Reason::budget_exhausted
+                         : session_.is_cancelled() ? session_.cancelled_
+                         : upload_stopped_         ? Reason::origin_bad_response
+                                                   : Reason::none;
+    if (ended != Reason::none) {
+      request_.up.give_back(paid);
+      co_return ended;
+    }
+    co_await session_.wait_for_refill();
+  }
+}
+
+Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
+  if (const std::size_t paid = request_.up.take(bytes.size()); paid < bytes.size()) {
+    request_.up.give_back(paid);
+    const Reason unpaid = co_await pay(bytes.size());
+    if (unpaid != Reason::none) co_return unpaid;
+  }
+  const bool sent = co_await session_.send(*session_.origin_, bytes);
+  if (!sent) {
+    co_return session_.is_cancelled() ? session_.cancelled_ : Reason::origin_bad_response;
+  }
+  request_.bytes_up += bytes.size();
+  burst_ += bytes.size();
+  if (burst_ >= max_burst) {
+    burst_ = 0;
+    co_await session_.context_.loop.next_turn();
+  }
+  session_.set_deadline(session_.context_.limits.idle_timeout, Reason::idle_timeout);
+  co_return Reason::none;
+}
+
+// The request's body, beside the answer. It tells the other half when it fails for a reason that
+// the origin does not see.
+Detached HttpExchange::upload() {
+  upload_runs_ = true;  // only now: without memory for its frame it never runs
+  Reason result = Reason::internal_error;
+  try {
+    result = co_await send_body();
+  } catch (const std::exception&) {
+    result = Reason::internal_error;
+  }
+  upload_runs_ = false;
+  if (upload_stopped_ || result == Reason::none) {
+    // The other half has ended the exchange, or needs nothing from here.
+  } else if (result == Reason::origin_bad_response) {
+    // The origin may have answered before it closed. If it still waits, it learns here that no more
+    // will come; the kernel can refuse a write (ENOBUFS) on a connection that is whole.
+    ::shutdown(session_.origin_->fd(), SHUT_WR);
+  } else {
+    upload_result_ = result;
+    session_.origin_->interrupt();
+    session_.context_.paused.wake();
+  }
+  upload_done_.fire();
+}
+
+Task<HttpExchange::Reason> HttpExchange::send_body() {
+  std::string& in = session_.in_;
+  if (head_.framing == http::Framing::length) {
+    for (std::uint64_t left = head_.content_length; left > 0;) {
+      const bool more = co_await body_is_here();
+      if (!more) co_return Reason::bad_request;
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, in.size()));
+      const Reason failed = co_await send_paid(std::string_view{in}.substr(0, size));
+      if (failed != Reason::none) co_return failed;
+      in.erase(0, size);
+      left -= size;
+    }
+    co_return Reason::none;
+  }
+  http::ChunkedDecoder decoder{session_.context_.limits.header_bytes};
+  std::string out;
+  for (;;) {
+    const bool more = co_await body_is_here();
+    if (!more) co_return Reason::bad_request;
+    std::size_t used = 0;
+    auto kind = http::ChunkedDecoder::Step::Kind::data;
+    while (kind == http::ChunkedDecoder::Step::Kind::data) {
+      const auto step = decoder.next(std::string_view{in}.substr(used));
+      kind = step.kind;
+      used += step.consumed;
+      if (kind == http::ChunkedDecoder::Step::Kind::data) http::append_chunk(out, step.data);
+    }
+    in.erase(0, used);
+    if (kind == http::ChunkedDecoder::Step::Kind::bad) co_return Reason::bad_request;
+    const bool ended = kind == http::ChunkedDecoder::Step::Kind::end;
+    if (ended) out += "0\r\n\r\n";
+    const Reason failed = co_await send_paid(out);
+    if (failed != Reason::none || ended) co_return failed;
+    out.clear();
+  }
+}
+
+Task<bool> HttpExchange::body_is_here() {
+  while (session_.in_.empty() && !upload_stopped_) {
+    const bool more = co_await session_.read_more();
+    if (!more) co_return false;
+  }
+  co_return !upload_stopped_;
+}
+
+// No coroutine of its own: memory may be what ended the exchange, and the upload must not outlive
+// it.
+void HttpExchange::stop_upload() noexcept {
+  if (!upload_runs_) return;
+  upload_stopped_ = true;
+  keep_alive_ = false;
+  // Wakes the upload wherever it waits, and lets no write succeed any more.
+  origin_reusable_ = false;
+  ::shutdown(session_.origin_->fd(), SHUT_RDWR);
+  session_.client_->interrupt();
+  session_.origin_->interrupt();
+  session_.context_.paused.wake();
+}
+
+}  // namespace stile::session

@@ -1,8 +1,6 @@
 // PolicyDesk: audit line, workers, state file, answer.
 #include "proxy/server/policy_desk.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <chrono>
@@ -22,13 +20,6 @@ using std::chrono::milliseconds, std::chrono::seconds;
 
 constexpr milliseconds bell_interval{5};
 constexpr seconds retry_interval{1};
-
-// Reading a long list is work for many milliseconds, and clients are waiting for the workers,
-// perhaps on the same core. Meant for the thread that calls; where the kernel refuses, nothing is
-// lost.
-void step_back() {
-  static_cast<void>(::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + 10));
-}
 
 // What has been kept of a batch of changes: an older one on which it builds cannot be taken back.
 class Kept {
@@ -65,7 +56,6 @@ PolicyDesk::PolicyDesk(asio::io_context& context, control::Reader reader,
       retry_{context},
       retire_{context} {
   control::watch_budgets(policy_, bell_);
-  asio::post(reader_, step_back);
 }
 
 PolicyDesk::~PolicyDesk() = default;

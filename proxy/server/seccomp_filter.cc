@@ -60,9 +60,9 @@ constexpr std::string_view managing_calls =
     "fcntl dup dup2 dup3 close_range bind accept socketpair recvmmsg sendmmsg select "
     "pselect6 timerfd_gettime signalfd4 mmap mprotect mincore prctl seccomp "
     "landlock_create_ruleset landlock_add_rule landlock_restrict_self set_tid_address "
-    "sched_setaffinity sched_getparam sched_getscheduler getpriority setpriority arch_prctl "
-    "uname sysinfo getuid geteuid getgid getegid getresuid getresgid getgroups getppid capget "
-    "getrlimit prlimit64 getrusage times rt_sigpending rt_sigtimedwait rt_sigsuspend";
+    "sched_setaffinity sched_getparam sched_getscheduler arch_prctl uname sysinfo getuid "
+    "geteuid getgid getegid getresuid getresgid getgroups getppid capget getrlimit prlimit64 "
+    "getrusage times rt_sigpending rt_sigtimedwait rt_sigsuspend";
 
 // The search for leaks at the end of a sanitizer's build stops all threads from a helper process.
 constexpr std::string_view sanitizer_calls = "ptrace clone wait4 getdents";

@@ -53,19 +53,6 @@ def test_every_thread_is_filtered_and_workers_most(world):
     assert found[proxy.process.pid]["Seccomp"] == "2"
 
 
-def test_files_are_read_with_less_right_to_the_processor_than_clients_have(world):
-    world.agent("alpha", allow=["*"])
-    proxy = world.start(server={"workers": 2})
-
-    def nice_values():
-        stats = (task / "stat" for task in Path(f"/proc/{proxy.process.pid}/task").iterdir())
-        return sorted(int(stat.read_text().rpartition(")")[2].split()[16]) for stat in stats)
-    own = os.getpriority(os.PRIO_PROCESS, 0)
-    # One thread reads; all others, the workers among them, are as they were started.
-    until(lambda: nice_values()[-1] == min(own + 10, 19), 20, "a thread that has stepped back")
-    assert set(nice_values()[:-1]) == {own}
-
-
 def test_no_core_dumps(world):
     world.agent("alpha", allow=["*"])
     proxy = world.start()

@@ -177,6 +177,8 @@ bool Client::push(std::string_view line) {
   return true;
 }
 
+bool Client::has_caught_up() const noexcept { return out_.size() <= max_unread_bytes / 2; }
+
 void Client::flush() {
   while (!out_.empty()) {
     const ssize_t sent =

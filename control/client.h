@@ -57,6 +57,8 @@ class Client : public std::enable_shared_from_this<Client> {
 
   [[nodiscard]] const Peer& peer() const noexcept { return peer_; }
   [[nodiscard]] bool is_open() const noexcept { return socket_.is_open(); }
+  // Half of what is kept for it, or less, is unread.
+  [[nodiscard]] bool has_caught_up() const noexcept;
   // The socket that came with the request; none if there was not exactly one.
   [[nodiscard]] UniqueFd take_descriptor() noexcept { return std::move(descriptor_); }
 

@@ -85,20 +85,22 @@ void TailFeed::hand_out(Watcher& watcher, std::string_view line) {
       line.find(watcher.verdict) == std::string_view::npos) {
     return;
   }
+  // A failed write closes the client, and the watcher goes with it.
+  const auto client = watcher.client;
   tell_missed(watcher);
-  const auto client = watcher.client;  // the watcher may go with a failed write
+  if (!client->is_open()) return;
   if (watcher.missed > 0 || !client->push(line)) {
     if (client->is_open()) ++watcher.missed;
   }
 }
 
 void TailFeed::tell_missed(Watcher& watcher) {
-  if (watcher.missed == 0) return;
+  const auto client = watcher.client;
+  // Not as soon as the few bytes fit: the next line would be missed again, and told again.
+  if (watcher.missed == 0 || !client->has_caught_up()) return;
   std::string line;
   control::JsonObject{line}.add("event", "missed").add("count", watcher.missed);
-  const auto client = watcher.client;
-  const std::uint64_t told = watcher.missed;
-  if (client->push(line) && client->is_open()) watcher.missed -= told;
+  if (client->push(line) && client->is_open()) watcher.missed = 0;
 }
 
 }  // namespace stile::server

@@ -1,6 +1,7 @@
 """explain, tail, connections and lent listeners."""
 
 import json
+import select
 import socket
 
 import pytest
@@ -109,31 +110,52 @@ def test_tail_shows_lines_as_they_are_written(world, proxy):
     assert json.loads(other.read_line())["agent"] == "beta"
 
 
-def test_tail_that_does_not_read_is_told_what_it_missed(world):
+@pytest.fixture
+def overrun(world):
+    """A proxy and a reader of its tail that has missed lines, and has not read any yet."""
     world.agent("alpha", requests_per_second=0)
     proxy = world.start()
-    slow, quick = proxy.control(), proxy.control()
+    slow = proxy.control()
     slow.do("tail", agent="alpha")
     # Lines of a kilobyte, far more than is kept for a reader.
-    requests = 3000
     url = f"http://none.test:{world.http_port}/{'p' * 900}"
     with proxy.client() as client:
-        for _ in range(requests):
+        for _ in range(3000):
             assert client.get(url).status == 403
-    assert quick.do("ping")
-    expected = requests
-    seen = missed = 0
-    while seen + missed < expected:
-        line = json.loads(slow.read_line())
-        if line["event"] == "missed":
-            missed += line["count"]
-        else:
-            seen += 1
-        if seen + missed < expected and not slow.buffer:
+    assert proxy.control().do("ping")
+    return proxy, slow
+
+
+def test_tail_that_does_not_read_is_told_what_it_missed(world, overrun):
+    proxy, slow = overrun
+    line = before = json.loads(slow.read_line())
+    while line["event"] != "missed":
+        before = line
+        if b"\n" not in slow.buffer:
             proxy.connect("none.test", world.port)  # the next line brings the count
-            expected += 1
-    assert seen + missed == expected
-    assert missed > 0
+        line = json.loads(slow.read_line())
+    after = json.loads(slow.read_line())
+    assert line["count"] > 0
+    assert after["seq"] == before["seq"] + line["count"] + 1
+
+
+def test_tail_that_hangs_up_before_it_is_told(world, overrun):
+    proxy, slow = overrun
+    quick = proxy.control()
+    slow.sock.setblocking(False)
+    while True:
+        try:
+            slow.sock.recv(1 << 20)
+        except BlockingIOError:
+            quick.do("ping")  # its turn to write more
+            if not select.select([slow.sock], [], [], 0)[0]:
+                break
+    slow.sock.shutdown(socket.SHUT_RD)
+    hang_up = select.poll()
+    hang_up.register(slow.sock, 0)
+    proxy.connect("none.test", world.port)
+    until(lambda: hang_up.poll(0), what="the proxy to let the reader go")
+    assert quick.do("ping")
 
 
 # Listeners that others lend.

@@ -78,8 +78,8 @@ Result<void> put_back(const Kept& kept) {
   return {};
 }
 
-std::vector<Link> system_links() {
-  std::vector<Link> links;
+std::vector<SystemLink> system_links() {
+  std::vector<SystemLink> links;
   for (const auto* path : {"/run/current-system", "/run/booted-system", "/run/opengl-driver"}) {
     std::error_code failed;
     const auto target = std::filesystem::read_symlink(path, failed);
@@ -88,7 +88,7 @@ std::vector<Link> system_links() {
   return links;
 }
 
-Result<void> put_back(const std::vector<Link>& links) {
+Result<void> put_back(const std::vector<SystemLink>& links) {
   for (const auto& [path, target] : links) {
     if (::symlink(target.c_str(), path.c_str()) != 0 && errno != EEXIST && errno != EACCES) {
       return system_error("cannot make " + path);

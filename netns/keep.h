@@ -27,12 +27,12 @@ struct Kept {
 [[nodiscard]] Result<void> put_back(const Kept& kept);
 
 // Links in /run without which a NixOS has no programs. They lead to where nobody can write.
-struct Link {
+struct SystemLink {
   std::string path, target;
 };
-[[nodiscard]] std::vector<Link> system_links();
+[[nodiscard]] std::vector<SystemLink> system_links();
 // Those that are still there stay.
-[[nodiscard]] Result<void> put_back(const std::vector<Link>& links);
+[[nodiscard]] Result<void> put_back(const std::vector<SystemLink>& links);
 
 // A virtual machine of the agent's making could speak to the host through these.
 inline constexpr std::array<const char*, 3> machine_devices{"/dev/vsock", "/dev/vhost-vsock",

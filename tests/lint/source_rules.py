@@ -63,6 +63,7 @@ IMPURE = {
     "the system": r"#include <(unistd\.h|fcntl\.h|sys/|netdb\.h|arpa/|netinet/)",
 }
 
+TYPE = re.compile(r"(?:struct|class|enum class|enum) (\w+)(?: final)?(?: :[^{]*)? {")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
@@ -100,6 +101,27 @@ def order_problems(path, lines):
         yield 1, "#pragma once is missing"
     if not lines or not lines[0].startswith("// "):
         yield 1, "the first line does not say what this file is"
+
+
+def shared_types(text):
+    """The types of one file that other files could see, with their namespace."""
+    scopes = []
+    for line in text.splitlines():
+        if opened := re.match(r"namespace\b ?([\w:]*) ?{$", line):
+            scopes.append(opened[1])
+        elif line.startswith("}  // namespace"):
+            scopes.pop()
+        elif (named := TYPE.match(line)) and all(scopes):
+            yield "::".join([*scopes, named[1]])
+
+
+def types_named_twice(texts):
+    """Of a dict of paths and texts. The compiler sees one file at a time, and the linker takes either."""
+    homes = {}
+    for path, text in texts.items():
+        for name in shared_types(text):
+            homes.setdefault(name, []).append(path)
+    return {name: paths for name, paths in homes.items() if len(paths) > 1}
 
 
 def problems(path, text):

@@ -4,7 +4,7 @@ import pathlib
 
 import pytest
 
-from source_rules import MAY_INCLUDE, problems
+from source_rules import MAY_INCLUDE, problems, types_named_twice
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDERS = sorted({key.partition("/")[0] for key in MAY_INCLUDE})
@@ -24,6 +24,20 @@ def test_every_source_keeps_the_rules():
         for line, what in problems(path, (ROOT / path).read_text())
     ]
     assert not found, "\n" + "\n".join(found)
+
+
+def test_no_two_types_share_a_name():
+    assert types_named_twice({path: (ROOT / path).read_text() for path in sources()}) == {}
+
+
+def test_a_name_counts_with_its_namespace():
+    def text(namespace, definition):
+        return f"namespace {namespace}{{\n\n{definition}\n}};\n\n}}  // namespace {namespace}\n"
+
+    texts = {"a.h": text("stile ", "struct Link {"), "b.h": text("stile ", "class Link : public X {"),
+             "c.h": text("stile::netns ", "struct Link {"), "d.cc": text("", "struct Link {"),
+             "e.h": text("stile ", "struct Link;")}
+    assert types_named_twice(texts) == {"stile::Link": ["a.h", "b.h"]}
 
 
 # A path, a line in it, and a word of the complaint; None: no complaint.

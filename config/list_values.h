@@ -42,7 +42,10 @@ struct List {
 
   static std::string print(const std::vector<Value>& values) {
     std::string out = "[";
-    for (const auto& value : values) out += (out.size() > 1 ? ", " : "") + Element::print(value);
+    for (const auto& value : values) {
+      if (out.size() > 1) out += ", ";
+      out += Element::print(value);
+    }
     return out + ']';
   }
 };

@@ -26,7 +26,10 @@ std::string quoted(std::string_view text) {
 template <class List, class Print>
 std::string array(const List& list, Print&& print) {
   std::string out = "[";
-  for (const auto& item : list) out += (out.size() > 1 ? ", " : "") + print(item);
+  for (const auto& item : list) {
+    if (out.size() > 1) out += ", ";
+    out += print(item);
+  }
   return out + "]";
 }
 

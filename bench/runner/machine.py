@@ -36,6 +36,12 @@ class CoreTime:
                 "seconds": total / TICK / os.cpu_count()}
 
 
+def stolen_ticks():
+    """Time that the host of a virtual machine gave to others instead, of all cores."""
+    with open("/proc/stat", encoding="ascii") as stat:
+        return int(stat.readline().split()[8])
+
+
 def private_kib(pid):
     """What only this process has in memory, in KiB."""
     private = 0

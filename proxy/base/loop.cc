@@ -17,6 +17,9 @@ namespace {
 
 log::Throttle undone;
 
+// What those who are called again may take of a turn, so that new connections need not wait longer.
+constexpr std::chrono::microseconds patience{250};
+
 // A lack of memory here must not end what goes on elsewhere: what is left undone has a deadline, or
 // is closed by whoever owns it.
 template <class Work>
@@ -79,7 +82,9 @@ void Socket::on_events(std::uint32_t events) {
   if ((events & EPOLLRDHUP) != 0) ready_ |= hung_up | ready_read;
   if ((events & EPOLLIN) != 0) ready_ |= ready_read;
   if ((events & EPOLLOUT) != 0) ready_ |= ready_write;
-  if (watcher_ != nullptr) {
+  if (watcher_ != nullptr && is_patient_) {
+    call_again();
+  } else if (watcher_ != nullptr) {
     watcher_->on_ready(*this);
   } else {
     wake();
@@ -92,7 +97,7 @@ void Socket::wake() {
   if (is_writable() && writer_) std::exchange(writer_, nullptr).resume();
 }
 
-void Socket::call_again() {
+void Socket::call_again() noexcept {
   if (std::exchange(again_, true)) return;
   loop_->again_.push_back(this);
 }
@@ -106,7 +111,7 @@ void SocketDeleter::operator()(Socket* socket) const noexcept {
   socket->watcher_ = nullptr;
   socket->reader_ = socket->writer_ = nullptr;
   Loop& loop = *socket->loop_;
-  if (socket->again_) std::erase(loop.again_, socket);
+  if (socket->again_) std::ranges::replace(loop.again_, socket, nullptr);
   socket->next_dead_ = std::exchange(loop.graveyard_, socket);
 }
 
@@ -126,6 +131,8 @@ void Loop::make_room() {
   for (auto* list : {&scheduled_, &running_}) {
     if (list->capacity() < waiters) list->reserve(std::max(waiters, 2 * list->capacity()));
   }
+  // Once to be called, and once more while it is.
+  if (again_.capacity() < waiters) again_.reserve(std::max(waiters, 2 * again_.capacity()));
 }
 
 Loop::Loop()
@@ -215,13 +222,16 @@ void Loop::run_scheduled() {
 }
 
 void Loop::run_again() {
-  std::vector<Socket*> sockets;
-  sockets.swap(again_);
-  for (Socket* socket : sockets) {
+  const std::size_t count = again_.size();  // who asks from now on is called next turn
+  const auto end = std::chrono::steady_clock::now() + patience;
+  std::size_t called = 0;
+  while (called < count && (called == 0 || std::chrono::steady_clock::now() < end)) {
+    Socket* socket = std::exchange(again_[called++], nullptr);
+    if (socket == nullptr) continue;
     socket->again_ = false;
-    // Closed by one before it in this list: the memory is there until the turn ends.
     if (socket->watcher_ != nullptr) guarded([&] { socket->watcher_->on_ready(*socket); });
   }
+  again_.erase(again_.begin(), again_.begin() + static_cast<std::ptrdiff_t>(called));
 }
 
 void Loop::run(const std::function<bool()>& end_of_turn) {

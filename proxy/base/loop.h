@@ -65,7 +65,10 @@ class Socket : public Pooled {
   // socket may be closed when this returns.
   void wake();
   // Calls the watcher again next turn: it stopped before it was done, to let others have theirs.
-  void call_again();
+  void call_again() noexcept;
+  // Much is to be moved here: in a turn the watcher is called after everybody else's, one after the
+  // other with those who are as patient, and in a later turn if all of them take too long.
+  void be_patient(bool on) noexcept { is_patient_ = on; }
 
   struct Wait {
     Socket& socket;
@@ -100,6 +103,7 @@ class Socket : public Pooled {
   Socket* next_dead_ = nullptr;
   std::uint8_t ready_ = 0;
   bool again_ = false;
+  bool is_patient_ = false;
   bool is_borrowed_ = false;
 };
 
@@ -161,7 +165,7 @@ class Loop {
   SteadyTime now_;
   TimerWheel wheel_;
   std::vector<std::coroutine_handle<>> scheduled_, running_, next_turn_;
-  std::vector<Socket*> again_;
+  std::vector<Socket*> again_;  // first come, first served; null: closed meanwhile
   Socket* graveyard_ = nullptr;  // a list: closing must not need memory
   std::size_t sockets_ = 0;
   std::mutex posted_mutex_;

@@ -13,9 +13,11 @@ namespace {
 
 // A read of this size says "bulk": from here on splice is cheaper than copying (measured).
 constexpr std::size_t bulk_read = 16 * 1024;
+// So many smaller ones in a row say that it is over. A stream has some too, where it was caught up with.
+constexpr int small_reads_in_bulk = 4;
 constexpr std::size_t splice_chunk = 256 * 1024;
 // What one direction may move before it lets the other connections have their turn.
-constexpr std::size_t burst_bytes = 1024 * 1024;
+constexpr std::size_t burst_bytes = 256 * 1024;
 
 }  // namespace
 
@@ -79,6 +81,9 @@ void Relay::move_on(Socket& socket) {
   if (end_if_cut(up)) return;
   const Step down = pump(down_, *origin_, *client_);
   if (end_if_cut(down)) return;
+  const bool is_bulk = up_.is_bulk || down_.is_bulk;
+  client_->be_patient(is_bulk);
+  origin_->be_patient(is_bulk);
   if (up == Step::again || down == Step::again) {
     socket.call_again();
   } else if ((up_.sent_end && down_.sent_end) || (up_.saw_end && client_->is_dead())) {
@@ -200,6 +205,7 @@ Relay::Step Relay::copy(Direction& way, Socket& from, Socket& to, std::size_t& m
   std::string_view bytes{buffer.data(), size};
   if (is_filtered_ && !pass_filter(way, bytes)) return Step::failed;
   way.is_bulk = size >= bulk_read && !is_filtered_;
+  way.small_reads = 0;
   if (to.is_writable() && !bytes.empty()) {
     const auto sent = to.write(bytes.data(), bytes.size());
     if (sent.bytes < 0 && !sent.would_block) return Step::failed;
@@ -230,7 +236,8 @@ Relay::Step Relay::splice(Direction& way, Socket& from, Socket& to, std::size_t&
     way.bytes += size;
     moved += size;
     last_byte_ = resources_.loop.now();
-    if (size < bulk_read) way.is_bulk = false;  // back to copying once this is out
+    way.small_reads = size < bulk_read ? way.small_reads + 1 : 0;
+    if (way.small_reads == small_reads_in_bulk) way.is_bulk = false;  // back to copying
     return flush(way, to);
   }
   // The pipe is empty here, so EAGAIN can only mean the socket is.

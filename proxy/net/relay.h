@@ -58,7 +58,8 @@ class Relay : private Watcher, private Paused {
     std::size_t debt = 0;  // bytes received before the relay began and not paid for yet
     std::unique_ptr<std::string> unsent;  // copied out of the shared buffer
     std::unique_ptr<Pipe> pipe;
-    bool is_bulk = false;  // the last read was large: splice
+    std::int8_t small_reads = 0;  // in a row, while it splices
+    bool is_bulk = false;         // the reads are large: splice
     bool is_over_budget = false;
     bool saw_end = false;
     bool sent_end = false;

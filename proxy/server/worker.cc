@@ -16,10 +16,10 @@ namespace stile::server {
 namespace {
 
 constexpr std::chrono::milliseconds last_words{500};
-// What a change may take of a worker before others have their turn: about 2 ms. To cut a client off
-// costs 5 µs; to close both sides with the line in the log, 15.
-constexpr std::size_t judged_at_once = 512;
-constexpr std::size_t closed_at_once = 128;
+// What a change may take of a worker before others have their turn. To cut a client off costs 5 µs,
+// to close both sides with the line in the log 15. Each cut is also an event that the loop takes
+// 256 of a turn: with more cuts than that, what others wait for would queue up behind them.
+constexpr std::size_t taken_at_once = 128;
 
 }  // namespace
 
@@ -141,7 +141,7 @@ void Worker::start_judging(bool all) {
 // A slice; then the other connections have their turn.
 void Worker::judge_some() {
   const auto snapshot = context_.policy.get();
-  for (std::size_t left = round_.is_judging ? judged_at_once : closed_at_once; left > 0; --left) {
+  for (std::size_t left = taken_at_once; left > 0; --left) {
     const auto next = std::next(context_.live.iterator_to(round_));
     if (next == context_.live.end()) return end_pass(*snapshot);
     session::Live& live = *next;

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -175,6 +176,70 @@ TEST(LoopPost, ThatFailsKeepsNothingElseFromRunning) {
   loop.stop();
   loop.run([] { return false; });
   EXPECT_EQ(ran, 1);
+}
+
+// Notes who was called, in order, and how often; takes longer than a turn allows if asked to.
+struct Caller final : Watcher {
+  std::string* calls;
+  char name;
+  bool is_slow = false;
+  Socket* again = nullptr;
+  Caller(std::string& all, char own) : calls{&all}, name{own} {}
+  void on_ready(Socket& socket) override {
+    calls->push_back(name);
+    if (again == &socket) socket.call_again();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds{is_slow ? 1 : 0};
+    while (std::chrono::steady_clock::now() < end) continue;
+  }
+};
+
+struct Patient {
+  Pair pair;
+  SocketPtr socket;
+  Caller caller;
+  Patient(Loop& loop, std::string& calls, char name)
+      : socket{loop.adopt(std::move(pair.a))}, caller{calls, name} {
+    socket->watch(&caller);
+    socket->be_patient(true);
+    caller.is_slow = true;
+  }
+};
+
+TEST(LoopPatience, IsServedAfterTheOthers) {
+  Loop loop;
+  std::string calls;
+  Patient bulk{loop, calls, 'b'};
+  Patient other{loop, calls, 'o'};
+  other.socket->be_patient(false);
+  loop.stop();
+  loop.run([] { return false; });
+  EXPECT_EQ(calls, "ob");
+}
+
+TEST(LoopPatience, LastsForSomeOfThemEachTurnInTheOrderThatTheyCame) {
+  Loop loop;
+  std::string calls;
+  Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, c{loop, calls, 'c'};
+  a.caller.again = a.socket.get();  // has more to move each time
+  int turns = 0;
+  loop.run([&] {
+    calls.push_back('|');
+    if (++turns == 4) loop.stop();
+    return false;
+  });
+  EXPECT_EQ(calls.substr(0, 8), "a|b|c|a|");
+}
+
+TEST(LoopPatience, IsOverForASocketThatCloses) {
+  Loop loop;
+  std::string calls;
+  Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, c{loop, calls, 'c'};
+  loop.run([&] {
+    b.socket.reset();
+    if (calls == "ac") loop.stop();
+    return false;
+  });
+  EXPECT_EQ(calls, "ac");
 }
 
 Task<int> twice(int value) { co_return value * 2; }

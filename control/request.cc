@@ -59,15 +59,21 @@ const std::array<ActionRow, 17>& actions() {
   return rows;
 }
 
+constexpr const char* too_many_regexes = "more than 100 regular expressions; put them in a file";
+
 std::optional<std::vector<acl::Pattern>> read_hosts(const Node& node, const Reader& reader) {
   const auto* list = node.as<Node::Array>();
   if (list == nullptr) return reader.wrong_type(node, "a list of patterns");
   if (list->empty()) return reader.error(node, "the list is empty");
   if (list->size() > Request::max_hosts) return reader.error(node, "more than 1000 patterns");
   std::vector<acl::Pattern> patterns;
+  std::size_t regexes = 0;
   for (const auto& element : *list) {
     const auto* text = element.as<std::string>();
     if (text == nullptr) return reader.wrong_type(element, "a pattern as a string");
+    if (text->starts_with('~') && ++regexes > Request::max_regexes) {
+      return reader.error(element, too_many_regexes);
+    }
     auto pattern = acl::Pattern::parse(*text);
     if (!pattern) return reader.error(element, pattern.error().message);
     patterns.push_back(std::move(*pattern));
@@ -86,7 +92,12 @@ std::optional<std::string> read_text(const Node& node, const Reader& reader, std
 
 std::optional<std::string> read_card(const Node& node, const Reader& reader) {
   if (node.as<Node::Table>() == nullptr) return reader.wrong_type(node, "an agent card (object)");
-  return node_text(node);
+  std::string text = node_text(node);
+  std::size_t regexes = 0;
+  for (auto at = text.find("\"~"); at != std::string::npos; at = text.find("\"~", at + 1)) {
+    if (++regexes > Request::max_regexes) return reader.error(node, too_many_regexes);
+  }
+  return text;
 }
 
 std::optional<acl::Address> read_source(const Node& node, const Reader& reader) {

@@ -40,6 +40,8 @@ enum class Action : std::uint8_t {
 
 struct Request {
   static constexpr std::size_t max_hosts = 1000;
+  // They are compiled while other operators wait: a few milliseconds each, at worst.
+  static constexpr std::size_t max_regexes = 100;
   static constexpr std::size_t max_reason_bytes = 256;
   // Long enough for anybody, short enough that a sum with the time of day stays a time.
   static constexpr std::int64_t max_ttl_seconds = 100LL * 366 * 86'400;

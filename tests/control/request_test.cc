@@ -30,6 +30,24 @@ TEST(ControlRequest, KeepsACardAsText) {
   EXPECT_EQ(request->card, R"({"agent_id":"a","source":["10.0.0.1"],"contact":"é\"\u000a"})");
 }
 
+TEST(ControlRequest, HasABoundedNumberOfRegexes) {
+  const auto list = [](std::size_t count) {
+    std::string hosts = "[\"a.test\"";
+    for (std::size_t i = 0; i < count; ++i) hosts += ",\"~^x" + std::to_string(i) + "$\"";
+    return hosts + "]";
+  };
+  for (const std::size_t count : {Request::max_regexes, Request::max_regexes + 1}) {
+    const bool is_fine = count <= Request::max_regexes;
+    EXPECT_EQ(
+        parse_request(R"({"action":"revoke","agent":"a","hosts":)" + list(count) + "}").has_value(),
+        is_fine);
+    EXPECT_EQ(parse_request(R"({"action":"put-agent","card":{"agent_id":"a","allow":)" +
+                            list(count) + "}}")
+                  .has_value(),
+              is_fine);
+  }
+}
+
 TEST(ControlRequest, TakesAPortAsNumberOrText) {
   for (const char* port : {"443", "\"443\""}) {
     const auto request = parse_request(

@@ -81,9 +81,12 @@ def load_text(results):
     machine = any_result["machine"]
     versions = {name: version for result in results.values()
                 for name, version in result["versions"].items() if version}
-    rounds = len(next(iter(any_result["rounds"].values())))
+    measured = {scenario for _, scenario, _ in LOAD + SIZE} & results.keys()
+    rounds = {len(each) for name in measured for each in results[name]["rounds"].values()}
+    few, many = min(rounds), max(rounds)
     parts = [f"Measured {any_result['time'][:10]} at {machine['commit']}: {machine['cores']} cores "
-             f"of {machine['cpu']}, Linux {machine['kernel'].split('-')[0]}; medians of {rounds} rounds. "
+             f"of {machine['cpu']}, Linux {machine['kernel'].split('-')[0]}; medians of "
+             f"{few if few == many else f'{few} to {many}'} rounds. "
              + "; ".join(versions[name] for name in sorted(versions)) + ".",
              load_table(results)]
     if any(scenario in results for _, scenario, _ in SIZE):

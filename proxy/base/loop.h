@@ -165,7 +165,7 @@ class Loop {
   SteadyTime now_;
   TimerWheel wheel_;
   std::vector<std::coroutine_handle<>> scheduled_, running_, next_turn_;
-  std::vector<Socket*> again_;  // first come, first served; null: closed meanwhile
+  std::vector<Socket*> again_;   // first come, first served; null: closed meanwhile
   Socket* graveyard_ = nullptr;  // a list: closing must not need memory
   std::size_t sockets_ = 0;
   std::mutex posted_mutex_;

@@ -13,7 +13,7 @@ namespace {
 
 // A read of this size says "bulk": from here on splice is cheaper than copying (measured).
 constexpr std::size_t bulk_read = 16 * 1024;
-// So many smaller ones in a row say that it is over. A stream has some too, where it was caught up with.
+// So many smaller ones in a row say that it is over; a stream has some when it is caught up with.
 constexpr int small_reads_in_bulk = 4;
 constexpr std::size_t splice_chunk = 256 * 1024;
 // What one direction may move before it lets the other connections have their turn.

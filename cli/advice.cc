@@ -4,7 +4,7 @@
 namespace stile::cli {
 namespace {
 
-std::string with_agent(std::string command, const std::string& agent) {
+std::string with_agent(const std::string& command, const std::string& agent) {
   return agent.empty() ? command : command + ' ' + agent;
 }
 

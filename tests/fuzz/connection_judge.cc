@@ -73,6 +73,17 @@ bool take_answer(std::string_view& bytes, bool to_head) {
   }
 }
 
+// A refusal for want of a log has no line that would say whether it answers a HEAD.
+void take_unlogged_answers(std::string_view& bytes) {
+  while (bytes.starts_with("HTTP/1.1 503 audit-unavailable\r\n")) {
+    const auto head_end = bytes.find("\r\n\r\n");
+    const bool to_head =
+        head_end == std::string_view::npos ||
+        !bytes.substr(head_end + 4).starts_with("{\"error\":\"audit-unavailable\"");
+    if (!take_answer(bytes, to_head)) return;
+  }
+}
+
 }  // namespace
 
 std::vector<RequestLine> lines_in(std::string_view text) {
@@ -146,6 +157,7 @@ std::string_view judge_answers(std::string_view received, const std::vector<Requ
                                bool lines_were_lost) {
   for (const RequestLine& line : lines) {
     if (line.event == RequestLine::Event::close) continue;
+    take_unlogged_answers(received);
     if (received.empty()) return {};
     if (line.method == "CONNECT" && received.starts_with(established)) {
       return received.substr(established.size());

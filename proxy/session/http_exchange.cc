@@ -80,7 +80,7 @@ HttpExchange::Reason HttpExchange::read_target() {
 HttpExchange::Reason HttpExchange::write_head(const http::AbsoluteTarget& target) {
   static const std::vector<std::string> nothing;
   const auto& agent = session_.peer_.agent;
-  written_by_ = agent.get();
+  written_by_ = agent;
   const auto& strip = agent ? agent->strip_request_headers : nothing;
   if (http::has_smuggled_underscore_name(head_, strip)) return Reason::bad_request;
 
@@ -98,7 +98,7 @@ HttpExchange::Reason HttpExchange::write_head(const http::AbsoluteTarget& target
 
 // What is to be stripped may have changed while the request waited for DNS or for the origin.
 HttpExchange::Reason HttpExchange::keep_head_up_to_date() {
-  if (request_.judged_by.get() == written_by_) return Reason::none;
+  if (request_.judged_by == written_by_) return Reason::none;
   return write_head(*http::parse_absolute_target(head_.target));
 }
 
@@ -182,7 +182,7 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
     reason = co_await reach_origin();
     if (reason == Reason::none) reason = session_.still_allowed(request_);
     // What is to be stripped may have changed meanwhile, and the client's head is gone.
-    if (reason == Reason::none && request_.judged_by.get() != written_by_) {
+    if (reason == Reason::none && request_.judged_by != written_by_) {
       reason = Reason::origin_bad_response;
     }
     if (reason == Reason::none) reason = co_await send_head();

@@ -58,9 +58,9 @@ class HttpExchange {
   bool keep_alive_;  // of the client's connection
   bool origin_reusable_ = false;
   bool is_retry_ = false;
-  int status_ = 0;         // of the answer that has begun
-  std::string to_origin_;  // the head, written anew
-  const acl::AgentPolicy* written_by_ = nullptr;
+  int status_ = 0;                                      // of the answer that has begun
+  std::string to_origin_;                               // the head, written anew
+  std::shared_ptr<const acl::AgentPolicy> written_by_;  // kept: its address is not another policy's
   std::string from_origin_;
   std::size_t head_end_ = 0;  // in from_origin_
   std::size_t burst_ = 0;     // bytes since it last let others have their turn

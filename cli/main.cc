@@ -21,7 +21,13 @@ std::vector<std::string> words_of(int argc, char** argv) {
   return words;
 }
 
-int run(CLI::App& app, int argc, char** argv) {
+int run(int argc, char** argv) {
+  CLI::App app{"stile: what agents may reach, and what they did", "stile"};
+  app.set_version_flag("--version", "stile " STILE_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 fine, 1 refused or failed, 2 usage, 3 no daemon there.\n"
+      "`stile COMMAND --help` has examples.");
   Action action;
   add_commands(app, action);
   try {
@@ -35,14 +41,8 @@ int run(CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"stile: what agents may reach, and what they did", "stile"};
-  app.set_version_flag("--version", "stile " STILE_VERSION);
-  app.require_subcommand(1);
-  app.footer(
-      "Exit status: 0 fine, 1 refused or failed, 2 usage, 3 no daemon there.\n"
-      "`stile COMMAND --help` has examples.");
   try {
-    return run(app, argc, argv);
+    return run(argc, argv);
   } catch (const std::exception& problem) {
     std::cerr << "stile: " << problem.what() << '\n';
     return failed;

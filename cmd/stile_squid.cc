@@ -1,6 +1,4 @@
 // stile-squid: the daemon with squid's command line and squid.conf.
-#include <grp.h>
-#include <pwd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 #include <thread>
 
 #include "acl/error_text.h"
+#include "config/accounts.h"
 #include "config/digest.h"
 #include "proxy/base/log.h"
 #include "proxy/server/privileges.h"
@@ -43,17 +42,16 @@ bool has_ipv6() {
 // Whom to become when started as root. squid has a user built in; this is the one that is there.
 std::string default_user() {
   for (const char* name : {"proxy", "squid", "nobody"}) {
-    if (::getpwnam(name) != nullptr) return name;
+    if (config::find_user(name)) return name;
   }
   return {};
 }
 
 Result<void> check_group(const squid::Conf& conf) {
   if (conf.group.empty() || ::geteuid() != 0) return {};
-  const group* named = ::getgrnam(conf.group.c_str());
-  const gid_t gid = named != nullptr ? named->gr_gid : 0;
-  const passwd* user = ::getpwnam(conf.user.c_str());
-  if (named != nullptr && user != nullptr && user->pw_gid == gid) return {};
+  const auto named = config::find_group(conf.group);
+  const auto user = config::find_user(conf.user);
+  if (named && user && user->group == *named) return {};
   return Error{"cache_effective_group " + conf.group + ": is not the group of the user " +
                conf.user};
 }

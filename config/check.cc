@@ -1,15 +1,11 @@
 // check: reads a config with all that belongs to it and tells what is in it, or what is wrong.
 #include "config/check.h"
 
-#include <grp.h>
-#include <pwd.h>
-
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <exception>
 
 #include "acl/quoted.h"
+#include "config/accounts.h"
 #include "config/compile.h"
 #include "config/effective.h"
 #include "config/lint.h"
@@ -27,22 +23,6 @@ std::string plural(std::size_t count, const std::string& word) {
   return std::to_string(count) + ' ' + word + (count == 1 ? "" : "s");
 }
 
-bool has_group(const std::string& name) {
-  std::array<char, 4096> buffer{};
-  struct group entry {};
-  struct group* found = nullptr;
-  const int problem = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
-  return found != nullptr || problem == ERANGE;  // a group that is too large is there
-}
-
-bool has_user(const std::string& name) {
-  std::array<char, 4096> buffer{};
-  struct passwd entry {};
-  struct passwd* found = nullptr;
-  const int problem = ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
-  return found != nullptr || problem == ERANGE;
-}
-
 // The daemon will not start without these; here they may be missing because the config is checked
 // on another host than the one it is for.
 void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
@@ -54,9 +34,9 @@ void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
   const auto& control = settings.server.control_group;
   const auto& read_only = settings.server.read_only_group;
   const auto& user = settings.server.user;
-  if (!control.empty() && !has_group(control)) warn("control_group", "group", control);
-  if (!read_only.empty() && !has_group(read_only)) warn("read_only_group", "group", read_only);
-  if (!user.empty() && !has_user(user)) warn("user", "user", user);
+  if (!control.empty() && !find_group(control)) warn("control_group", "group", control);
+  if (!read_only.empty() && !find_group(read_only)) warn("read_only_group", "group", read_only);
+  if (!user.empty() && !find_user(user)) warn("user", "user", user);
 }
 
 std::size_t count_rules(const Loaded& loaded) {

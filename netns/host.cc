@@ -2,13 +2,12 @@
 #include "netns/host.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 
+#include "config/accounts.h"
 #include "netns/files.h"
 
 namespace stile::netns {
@@ -16,21 +15,13 @@ namespace {
 
 constexpr const char* daemon_group = "stile";
 
-// Root's, if there is no such group: then the daemon runs as root as well.
-gid_t group_of_daemon() {
-  std::array<char, 4096> buffer{};
-  group entry{};
-  group* found = nullptr;
-  ::getgrnam_r(daemon_group, &entry, buffer.data(), buffer.size(), &found);
-  return found == nullptr ? 0 : found->gr_gid;
-}
-
 }  // namespace
 
 Result<Host> Host::open(Setup setup) {
   if (::geteuid() != 0) return Error{"stile-netns needs to be root"};
   if (auto directory = open_directory(run_directory, 0755); !directory) return directory.error();
-  const auto group = group_of_daemon();
+  // Root's, if there is no such group: then the daemon runs as root as well.
+  const gid_t group = config::find_group(daemon_group).value_or(0);
   auto cards = open_directory(card_directory, 0750, group);
   if (!cards) return cards.error();
   auto records = Records::open();

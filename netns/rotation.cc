@@ -2,13 +2,12 @@
 #include "netns/rotation.h"
 
 #include <fcntl.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 
+#include "config/accounts.h"
 #include "netns/files.h"
 #include "proxy/base/unique_fd.h"
 
@@ -21,11 +20,8 @@ constexpr std::size_t most_bytes = 64;
 Result<UniqueFd> open_state(const std::string& path) {
   // The daemon's, if it has a user of its own: it may start later and needs to write here.
   if (::mkdir(path.c_str(), 0750) == 0) {
-    std::array<char, 4096> buffer{};
-    passwd entry{};
-    passwd* found = nullptr;
-    ::getpwnam_r("stile", &entry, buffer.data(), buffer.size(), &found);
-    if (found != nullptr && ::lchown(path.c_str(), found->pw_uid, found->pw_gid) != 0) {
+    const auto daemon = config::find_user("stile");
+    if (daemon && ::lchown(path.c_str(), daemon->id, daemon->group) != 0) {
       return system_error("cannot give away " + path);
     }
   } else if (errno != EEXIST) {

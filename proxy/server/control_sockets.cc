@@ -1,7 +1,6 @@
 // The control sockets: bound before privileges are dropped, or passed by systemd.
 #include "proxy/server/control_sockets.h"
 
-#include <grp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <system_error>
 
 #include "acl/error_text.h"
+#include "config/accounts.h"
 #include "proxy/server/unix_socket.h"
 
 namespace stile::server {
@@ -21,9 +21,9 @@ Error failed(const std::string& path) { return {"control " + path + ": " + error
 // "" is the daemon's own group: nothing to change.
 Result<std::optional<gid_t>> find_group(const std::string& name) {
   if (name.empty()) return std::optional<gid_t>{};
-  const group* entry = ::getgrnam(name.c_str());
-  if (entry == nullptr) return Error{"control: there is no group " + name};
-  return std::optional{entry->gr_gid};
+  const auto found = config::find_group(name);
+  if (!found) return Error{"control: there is no group " + name};
+  return found;
 }
 
 Result<UniqueFd> bind_one(const std::string& path, const std::string& group) {

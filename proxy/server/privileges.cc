@@ -3,7 +3,6 @@
 
 #include <grp.h>
 #include <linux/capability.h>
-#include <pwd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -15,6 +14,7 @@
 #include <csignal>
 
 #include "acl/error_text.h"
+#include "config/accounts.h"
 
 namespace stile::server {
 namespace {
@@ -22,13 +22,10 @@ namespace {
 Error failed(const std::string& what) { return {what + ": " + error_text(errno)}; }
 
 Result<void> become(const std::string& user) {
-  passwd found{};
-  passwd* entry = nullptr;
-  std::array<char, 16384> texts;  // that `found` points to
-  ::getpwnam_r(user.c_str(), &found, texts.data(), texts.size(), &entry);
-  if (entry == nullptr) return Error{"user " + user + ": there is no such user"};
-  if (::initgroups(user.c_str(), entry->pw_gid) != 0 || ::setgid(entry->pw_gid) != 0 ||
-      ::setuid(entry->pw_uid) != 0) {
+  const auto found = config::find_user(user);
+  if (!found) return Error{"user " + user + ": there is no such user"};
+  if (::initgroups(user.c_str(), found->group) != 0 || ::setgid(found->group) != 0 ||
+      ::setuid(found->id) != 0) {
     return failed("cannot become user " + user);
   }
   return {};

@@ -51,7 +51,7 @@ class SpareBuffers {
     return buffer;
   }
   void give_back(std::string buffer) noexcept {
-    const bool has_grown = buffer.capacity() >= sizeof buffer;
+    const bool has_grown = buffer.capacity() >= sizeof(std::string);
     if (!has_grown || buffer.capacity() > most_bytes || spare_.size() >= most_kept) return;
     buffer.clear();
     spare_.push_back(std::move(buffer));

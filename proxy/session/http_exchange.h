@@ -63,7 +63,7 @@ class HttpExchange {
   std::shared_ptr<const acl::AgentPolicy> written_by_;  // kept: its address is not another policy's
   std::string from_origin_;
   std::size_t head_end_ = 0;  // in from_origin_
-  std::size_t burst_ = 0;     // bytes since it last let others have their turn
+  std::size_t burst_ = 0;     // bytes read since it last let others have their turn
   std::string to_client_;
   bool upload_runs_ = false, upload_stopped_ = false;
   Reason upload_result_ = Reason::none;

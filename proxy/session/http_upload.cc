@@ -42,11 +42,6 @@ Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
     co_return session_.is_cancelled() ? session_.cancelled_ : Reason::origin_bad_response;
   }
   request_.bytes_up += bytes.size();
-  burst_ += bytes.size();
-  if (burst_ >= max_burst) {
-    burst_ = 0;
-    co_await session_.context_.loop.next_turn();
-  }
   session_.set_deadline(session_.context_.limits.idle_timeout, Reason::idle_timeout);
   co_return Reason::none;
 }
@@ -115,8 +110,14 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
 
 Task<bool> HttpExchange::body_is_here() {
   while (session_.in_.empty() && !upload_stopped_) {
+    if (burst_ >= max_burst) {
+      burst_ = 0;
+      co_await session_.context_.loop.next_turn();
+      continue;
+    }
     const bool more = co_await session_.read_more();
     if (!more) co_return false;
+    burst_ += session_.in_.size();
   }
   co_return !upload_stopped_;
 }

@@ -82,9 +82,15 @@ void Socket::on_events(std::uint32_t events) {
   if ((events & EPOLLRDHUP) != 0) ready_ |= hung_up | ready_read;
   if ((events & EPOLLIN) != 0) ready_ |= ready_read;
   if ((events & EPOLLOUT) != 0) ready_ |= ready_write;
-  if (watcher_ != nullptr && is_patient_) {
+  if (is_patient_) {
     call_again();
-  } else if (watcher_ != nullptr) {
+  } else {
+    tell();
+  }
+}
+
+void Socket::tell() {
+  if (watcher_ != nullptr) {
     watcher_->on_ready(*this);
   } else {
     wake();
@@ -229,7 +235,7 @@ void Loop::run_again() {
     Socket* socket = std::exchange(again_[called++], nullptr);
     if (socket == nullptr) continue;
     socket->again_ = false;
-    if (socket->watcher_ != nullptr) guarded([&] { socket->watcher_->on_ready(*socket); });
+    guarded([&] { socket->tell(); });
   }
   again_.erase(again_.begin(), again_.begin() + static_cast<std::ptrdiff_t>(called));
 }
@@ -238,12 +244,10 @@ void Loop::run(const std::function<bool()>& end_of_turn) {
   std::array<epoll_event, 256> events;
   bool more = false;
   while (!stopped_) {
-    const bool idle = scheduled_.empty() && next_turn_.empty() && again_.empty() && !more;
+    const bool idle = scheduled_.empty() && again_.empty() && !more;
     const int timeout = idle ? wheel_.timeout_ms(now_) : 0;
     const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), timeout);
     now_ = std::chrono::steady_clock::now();
-    scheduled_.insert(scheduled_.end(), next_turn_.begin(), next_turn_.end());
-    next_turn_.clear();
     // What others ask for first: after a new policy no byte moves by the old one, however long this
     // thread was held up.
     for (int i = 0; i < count; ++i) {

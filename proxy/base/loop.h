@@ -64,10 +64,11 @@ class Socket : public Pooled {
   // For a watcher that only looks on: whoever waits for what the socket is ready for goes on. The
   // socket may be closed when this returns.
   void wake();
-  // Calls the watcher again next turn: it stopped before it was done, to let others have theirs.
+  // Tells the watcher, or who waits, again next turn: it stopped before it was done, to let others
+  // have theirs.
   void call_again() noexcept;
-  // Much is to be moved here: in a turn the watcher is called after everybody else's, one after the
-  // other with those who are as patient, and in a later turn if all of them take too long.
+  // Much is to be moved here: whoever waits for it is told after all others of a turn, one after
+  // the other with those who are as patient, and in a later turn if all of them take too long.
   void be_patient(bool on) noexcept { is_patient_ = on; }
 
   struct Wait {
@@ -84,6 +85,17 @@ class Socket : public Pooled {
   // One waiter per direction. Comes back when ready or interrupted: look at your own flag.
   [[nodiscard]] Wait readable() noexcept { return {*this, false}; }
   [[nodiscard]] Wait writable() noexcept { return {*this, true}; }
+  // As readable(), but others have their turn first.
+  struct Turn {
+    Socket& socket;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiter) const noexcept {
+      socket.reader_ = waiter;
+      socket.call_again();
+    }
+    void await_resume() const noexcept {}
+  };
+  [[nodiscard]] Turn readable_again() noexcept { return {*this}; }
   void interrupt() noexcept;
 
   // Takes the descriptor out of the loop without closing it.
@@ -95,6 +107,7 @@ class Socket : public Pooled {
   static constexpr std::uint8_t ready_read = 1, ready_write = 2, hung_up = 4, dead = 8;
   Socket(Loop& loop, UniqueFd fd) noexcept : loop_{&loop}, fd_{std::move(fd)} {}
   void on_events(std::uint32_t events);
+  void tell();
 
   Loop* loop_;
   Watcher* watcher_ = nullptr;
@@ -137,15 +150,6 @@ class Loop {
   // Resumes in this turn, after the event at hand. There is room for all who wait: see make_room.
   void schedule(std::coroutine_handle<> waiter) noexcept { scheduled_.push_back(waiter); }
 
-  // `co_await loop.next_turn()`: lets everybody else have theirs first.
-  struct NextTurn {
-    Loop& loop;
-    [[nodiscard]] bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> waiter) const { loop.next_turn_.push_back(waiter); }
-    void await_resume() const noexcept {}
-  };
-  [[nodiscard]] NextTurn next_turn() noexcept { return {*this}; }
-
   [[nodiscard]] SteadyTime now() const noexcept { return now_; }  // of this turn
   void arm(Deadline& deadline, std::chrono::milliseconds after) noexcept {
     wheel_.arm(deadline, now_ + after);
@@ -164,7 +168,7 @@ class Loop {
   UniqueFd epoll_, wakeup_;
   SteadyTime now_;
   TimerWheel wheel_;
-  std::vector<std::coroutine_handle<>> scheduled_, running_, next_turn_;
+  std::vector<std::coroutine_handle<>> scheduled_, running_;
   std::vector<Socket*> again_;   // first come, first served; null: closed meanwhile
   Socket* graveyard_ = nullptr;  // a list: closing must not need memory
   std::size_t sockets_ = 0;

@@ -57,7 +57,11 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
   Session& s = session_;
   auto& buffer = s.context_.relay.buffer;
   for (;;) {
-    if (upload_result_ == Reason::none) co_await s.origin_->readable();
+    if (upload_result_ == Reason::none && is_to_wait()) {
+      co_await s.origin_->readable_again();
+    } else if (upload_result_ == Reason::none) {
+      co_await s.origin_->readable();
+    }
     if (upload_result_ != Reason::none) co_return upload_result_;
     if (s.is_cancelled()) co_return s.cancelled_;
     const std::size_t allowed = request_.down.take(buffer.size());
@@ -74,10 +78,6 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
     from_origin_.append(buffer.data(), size);
     request_.bytes_down += size;
     burst_ += size;
-    if (burst_ >= max_burst) {
-      burst_ = 0;
-      co_await s.context_.loop.next_turn();
-    }
     s.set_deadline(s.context_.limits.idle_timeout, Reason::idle_timeout);
     co_return Reason::none;
   }

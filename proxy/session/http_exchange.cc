@@ -20,8 +20,23 @@ HttpExchange::HttpExchange(Session& session, http::RequestHead& head)
 }
 
 HttpExchange::~HttpExchange() {
+  be_patient(false);
   session_.client_->watch(nullptr);
   session_.current_ = nullptr;
+}
+
+void HttpExchange::be_patient(bool on) noexcept {
+  session_.client_->be_patient(on);
+  if (session_.origin_) session_.origin_->be_patient(on);
+}
+
+// Before more is read. True: it has had its share of this turn, and from now on comes after those
+// who have less to move.
+bool HttpExchange::is_to_wait() noexcept {
+  if (burst_ < max_burst) return false;
+  burst_ = 0;
+  be_patient(true);
+  return true;
 }
 
 Task<bool> HttpExchange::run() {

@@ -26,7 +26,7 @@ class HttpExchange {
  private:
   using Reason = acl::Reason;
   // What one exchange may move before it lets the other connections have their turn.
-  static constexpr std::size_t max_burst = 1024 * 1024;
+  static constexpr std::size_t max_burst = 256 * 1024;
 
   [[nodiscard]] Reason read_target();
   [[nodiscard]] Reason write_head(const http::AbsoluteTarget& target);
@@ -49,6 +49,8 @@ class HttpExchange {
   Task<Reason> read_origin();
   Task<bool> answer(std::string_view bytes);
   void stop_upload() noexcept;
+  void be_patient(bool on) noexcept;
+  [[nodiscard]] bool is_to_wait() noexcept;
   Task<bool> finish(Reason reason);
 
   Session& session_;

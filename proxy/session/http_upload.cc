@@ -110,9 +110,8 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
 
 Task<bool> HttpExchange::body_is_here() {
   while (session_.in_.empty() && !upload_stopped_) {
-    if (burst_ >= max_burst) {
-      burst_ = 0;
-      co_await session_.context_.loop.next_turn();
+    if (is_to_wait()) {
+      co_await session_.client_->readable_again();
       continue;
     }
     const bool more = co_await session_.read_more();

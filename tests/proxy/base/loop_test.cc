@@ -242,6 +242,67 @@ TEST(LoopPatience, IsOverForASocketThatCloses) {
   EXPECT_EQ(calls, "ac");
 }
 
+Detached note_when_readable(Socket& socket, std::string& calls, char name) {
+  co_await socket.readable();
+  calls.push_back(name);
+}
+
+TEST(LoopPatience, HoldsForCoroutinesToo) {
+  Loop loop;
+  std::string calls;
+  Pair bulk, other;
+  SocketPtr first = loop.adopt(std::move(bulk.a)), second = loop.adopt(std::move(other.a));
+  first->be_patient(true);
+  note_when_readable(*first, calls, 'b');
+  note_when_readable(*second, calls, 'o');
+  for (const Pair* pair : {&bulk, &other}) ASSERT_EQ(::send(pair->b.get(), "x", 1, 0), 1);
+  loop.stop();
+  loop.run([] { return false; });
+  EXPECT_EQ(calls, "ob");
+}
+
+// Each takes longer than a turn has for all of them.
+Detached read_in_turns(Socket& socket, std::string& calls, char name, int times) {
+  co_await socket.readable();
+  for (int i = 0; i < times; ++i) {
+    co_await socket.readable_again();
+    calls.push_back(name);
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+}
+
+TEST(LoopPatience, OfCoroutinesLastsForSomeOfThemEachTurn) {
+  Loop loop;
+  std::string calls;
+  Pair one, two;
+  SocketPtr first = loop.adopt(std::move(one.a)), second = loop.adopt(std::move(two.a));
+  for (const Pair* pair : {&one, &two}) ASSERT_EQ(::send(pair->b.get(), "x", 1, 0), 1);
+  read_in_turns(*first, calls, 'a', 2);
+  read_in_turns(*second, calls, 'b', 2);
+  loop.run([&] {
+    calls.push_back('|');
+    if (calls.size() == 8) loop.stop();
+    return false;
+  });
+  EXPECT_EQ(calls.substr(0, 8), "a|b|a|b|");
+}
+
+TEST(LoopPatience, IsOverForACoroutineThatIsInterrupted) {
+  Loop loop;
+  std::string calls;
+  Pair pair;
+  SocketPtr socket = loop.adopt(std::move(pair.a));  // nothing will ever come
+  const auto wait = [](Socket& on, std::string& out) -> Detached {
+    co_await on.readable_again();
+    out.push_back('i');
+  };
+  wait(*socket, calls);
+  loop.post([&] { socket->interrupt(); });
+  loop.stop();
+  loop.run([] { return false; });
+  EXPECT_EQ(calls, "i");
+}
+
 Task<int> twice(int value) { co_return value * 2; }
 Detached add_up(int& sum) {
   for (int i = 0; i < 1000; ++i) sum += co_await twice(i);

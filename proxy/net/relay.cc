@@ -114,7 +114,8 @@ Relay::Step Relay::pump(Direction& way, Socket& from, Socket& to) {
     }
     if (way.pipe && !way.is_bulk) resources_.pipes.give_back(std::move(way.pipe));
     if (!from.is_readable()) return Step::wait;
-    const Step step = way.is_bulk ? splice(way, from, to, moved) : copy(way, from, to, moved);
+    const Step step =
+        way.is_bulk && !is_filtered_ ? splice(way, from, to, moved) : copy(way, from, to, moved);
     if (step != Step::again) return step;
   }
   return Step::again;
@@ -204,7 +205,7 @@ Relay::Step Relay::copy(Direction& way, Socket& from, Socket& to, std::size_t& m
   last_byte_ = resources_.loop.now();
   std::string_view bytes{buffer.data(), size};
   if (is_filtered_ && !pass_filter(way, bytes)) return Step::failed;
-  way.is_bulk = size >= bulk_read && !is_filtered_;
+  way.is_bulk = size >= bulk_read;
   way.small_reads = 0;
   if (to.is_writable() && !bytes.empty()) {
     const auto sent = to.write(bytes.data(), bytes.size());

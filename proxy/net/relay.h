@@ -59,7 +59,7 @@ class Relay : private Watcher, private Paused {
     std::unique_ptr<std::string> unsent;  // copied out of the shared buffer
     std::unique_ptr<Pipe> pipe;
     std::int8_t small_reads = 0;  // in a row, while it splices
-    bool is_bulk = false;         // the reads are large: splice
+    bool is_bulk = false;         // the reads are large: splice, unless they are filtered
     bool is_over_budget = false;
     bool saw_end = false;
     bool sent_end = false;
@@ -73,7 +73,7 @@ class Relay : private Watcher, private Paused {
   // of the origin go on by themselves, but may set others free. False: end the relay as failed.
   [[nodiscard]] virtual bool filter(bool up, std::string_view bytes, std::string& to_origin) = 0;
   void on_ready(Socket& socket) override;
-  void on_refill() override { on_ready(*client_); }
+  void on_refill() override { client_->call_again(); }  // like all who were woken with it
   void move_on(Socket& socket);
   [[nodiscard]] bool end_if_cut(Step step);
   [[nodiscard]] Step pump(Direction& way, Socket& from, Socket& to);

@@ -23,16 +23,20 @@ struct TestRelay final : Relay {
       : Relay{resources, std::move(client), std::move(origin)},
         loop{resources.loop},
         fds{descriptors} {}
-  using Relay::begin, Relay::meter_up, Relay::meter_down;
+  using Relay::begin, Relay::meter_up, Relay::meter_down, Relay::set_filtered;
   void on_end(End how) noexcept override {
     end = how;
     loop.stop();
     for (const int fd : fds) ::shutdown(fd, SHUT_RDWR);  // as its owner, who closes them
   }
-  bool filter(bool, std::string_view, std::string&) override { return true; }
+  bool filter(bool, std::string_view, std::string&) override {
+    calls += 'f';
+    return true;
+  }
   Loop& loop;
   std::array<int, 2> fds;
   std::optional<End> end;
+  std::string calls;  // of the filter, and of whoever else writes here
 };
 
 class RelayTest : public testing::Test {
@@ -203,27 +207,65 @@ TEST_F(RelayTest, NothingIsSentWhileNothingIsOnRecord) {
   relay.meter_up().draw_on(budget);
   send_all(client_outside.get(), "more");
   relay.begin("hello", 3);
-  const auto look = [&] {
-    resources.paused.wake();  // for nothing
-    char byte = 0;
-    EXPECT_EQ(::recv(origin_outside.get(), &byte, 1, MSG_DONTWAIT), -1);
-    ASSERT_TRUE(budget.book(7));
+  const auto book = [&](std::int64_t amount) {
+    ASSERT_TRUE(budget.book(amount));
     budget.settle(true);
-    resources.paused.wake();  // five and three are needed
-    EXPECT_EQ(::recv(origin_outside.get(), &byte, 1, MSG_DONTWAIT), -1);
-    ASSERT_TRUE(budget.book(1));
-    budget.settle(true);
-    resources.paused.wake();
-    char buffer[16];
-    EXPECT_EQ(::recv(origin_outside.get(), buffer, sizeof buffer, MSG_DONTWAIT), 5);
-    EXPECT_EQ(std::string(buffer, 5), "hello");
-    loop.stop();
   };
-  // What is posted comes before what the sockets have to say, which has to be heard once.
-  loop.post([&] { loop.post(look); });
-  loop.run([] { return false; });
+  char buffer[16];
+  const auto received = [&] {
+    return ::recv(origin_outside.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+  };
+  int turns = 0;
+  loop.run([&] {
+    if (++turns >= 4) {
+      loop.stop();
+      return false;
+    }
+    EXPECT_EQ(received(), -1) << "five and three are needed";
+    if (turns > 1) book(turns == 2 ? 7 : 1);
+    resources.paused.wake();  // the first time for nothing
+    EXPECT_EQ(received(), -1) << "all who wait are woken at once, and have to queue up";
+    return true;
+  });
+  EXPECT_EQ(received(), 5);
+  EXPECT_EQ(std::string(buffer, 5), "hello");
   EXPECT_FALSE(relay.end);
   EXPECT_EQ(budget.left(), 92);
+}
+
+struct Other final : Watcher {
+  explicit Other(std::string& all) : calls{all} {}
+  void on_ready(Socket& socket) override {
+    socket.clear_readable();
+    calls += 'o';
+  }
+  std::string& calls;
+};
+
+// Early data may be as much as the client likes, and costs more than what is spliced.
+TEST_F(RelayTest, BulkThatIsFilteredComesAfterTheOthersToo) {
+  TestRelay relay{resources, adopt(client_inside), adopt(origin_inside)};
+  relay.set_filtered(true);
+  UniqueFd outside, inside;
+  make(outside, inside);
+  SocketPtr other = adopt(inside);
+  Other watcher{relay.calls};
+  const std::string bulk(60'000, 'b');
+  send_all(client_outside.get(), bulk);
+  relay.begin({}, 0);
+  int turns = 0;
+  loop.run([&] {
+    if (++turns == 1) {
+      EXPECT_EQ(relay.calls, "f");
+      other->watch(&watcher);
+      send_all(client_outside.get(), bulk);
+      send_all(outside.get(), "x");
+    } else {
+      loop.stop();
+    }
+    return false;
+  });
+  EXPECT_EQ(relay.calls, "fof");
 }
 
 TEST(Meter, TakesWhatTheTighterOfTwoAllowancesHasLeft) {

@@ -173,8 +173,8 @@ void ControlService::explain(const Request& request, const Client& client) {
 
 void ControlService::tail(const Request& request, const Client& client) {
   client->hold();
+  tail_.add(client, request);  // first: the answer may find the client gone, and closes it
   client->answer(R"({"ok":true})");
-  tail_.add(client, request);
 }
 
 void ControlService::on_closed(control::Client& client) {

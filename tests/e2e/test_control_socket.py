@@ -144,6 +144,19 @@ def test_clients_that_leave_free_their_place(proxy):
     until(lambda: proxy.open_files() <= before + 2, 20)
 
 
+def test_tails_that_leave_before_they_are_answered_are_forgotten(proxy):
+    def leave(times):
+        for _ in range(times):
+            with proxy.control() as control:
+                control.sock.sendall(b'{"action":"tail"}\n' + b"x" * 16000)
+        with proxy.control() as control:
+            assert control.ask("ping")["ok"]
+    leave(300)
+    before = proxy.resident_bytes()
+    leave(2000)
+    assert proxy.resident_bytes() - before < 10 << 20
+
+
 def test_stale_socket_is_replaced(world):
     path = world.short_path("control.sock")
     with socket.socket(socket.AF_UNIX) as left_over:

@@ -37,11 +37,10 @@ Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
     const Reason unpaid = co_await pay(bytes.size());
     if (unpaid != Reason::none) co_return unpaid;
   }
-  const bool sent = co_await session_.send(*session_.origin_, bytes);
+  const bool sent = co_await session_.send(*session_.origin_, bytes, &request_.bytes_up);
   if (!sent) {
     co_return session_.is_cancelled() ? session_.cancelled_ : Reason::origin_bad_response;
   }
-  request_.bytes_up += bytes.size();
   session_.set_deadline(session_.context_.limits.idle_timeout, Reason::idle_timeout);
   co_return Reason::none;
 }

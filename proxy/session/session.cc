@@ -279,7 +279,7 @@ Task<> Session::linger() {
   }
 }
 
-Task<bool> Session::send(Socket& socket, std::string_view bytes) {
+Task<bool> Session::send(Socket& socket, std::string_view bytes, std::uint64_t* count) {
   while (!bytes.empty()) {
     if (!socket.is_writable()) co_await socket.writable();
     if (is_cancelled()) co_return false;
@@ -287,6 +287,7 @@ Task<bool> Session::send(Socket& socket, std::string_view bytes) {
     if (sent.would_block) continue;
     if (sent.bytes < 0) co_return false;
     bytes.remove_prefix(static_cast<std::size_t>(sent.bytes));
+    if (count != nullptr) *count += static_cast<std::size_t>(sent.bytes);
   }
   co_return true;
 }

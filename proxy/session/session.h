@@ -66,7 +66,8 @@ class Session final : public Pooled, public Live, private Deadline, private Watc
   Task<bool> refuse(Request& request, Reason reason, bool keep_alive = false);
   // After the 200 there is no HTTP any more: the client's TLS library gets an alert.
   Task<> refuse_tunnel(Request& request, Reason reason);
-  Task<bool> send(Socket& socket, std::string_view bytes);
+  // `count` grows by what went out, also if that is not all.
+  Task<bool> send(Socket& socket, std::string_view bytes, std::uint64_t* count = nullptr);
   Task<> linger();
   // One read into `in_`; may come back with nothing new. False: ended, failed or cancelled.
   Task<bool> read_more();

@@ -127,6 +127,36 @@ def test_endless_trailers_end_the_request(http):
     assert b"X-T" not in origin.received
 
 
+def test_upload_that_is_cut_is_logged_with_all_that_went_out(http):
+    """Also what was written of a piece of which the origin did not take the rest."""
+    proxy, origin, base = http
+
+    def stall(exchange):
+        exchange.conn.release.wait(20)
+        exchange.conn.recv_to_end()
+        return False
+    origin.on("/", stall)
+    sent = 0
+    with proxy.client() as client:
+        client.send(head(base, "POST", f"Content-Length: {1 << 40}"))
+        conn = origin.wait_connection()
+        client.sock.setblocking(False)
+
+        def fill():
+            nonlocal sent
+            try:
+                sent += client.sock.send(bytes(MIB))
+            except BlockingIOError:
+                pass
+            return sent
+        steady(fill)
+        client.reset()
+    line = proxy.audit.wait_one(event="close", host="h.test")
+    conn.release.set()
+    assert conn.closed.wait(10)
+    assert line["bytes_up"] == len(conn.received) > MIB
+
+
 def test_client_that_leaves_within_its_body_leaves_the_request_unfinished(http):
     proxy, origin, base = http
     for lines, part in [("Content-Length: 100", b"half"),

@@ -227,8 +227,9 @@ Task<bool> HttpExchange::finish(Reason reason) {
   } else {
     static_cast<void>(co_await s.context_.audit.write(line.record));
   }
-  s.peer_.tally->bytes_up += request_.bytes_up;
-  s.peer_.tally->bytes_down += request_.bytes_down;
+  // Counted once: until here the exchange itself tells of them.
+  s.peer_.tally->bytes_up += std::exchange(request_.bytes_up, 0);
+  s.peer_.tally->bytes_down += std::exchange(request_.bytes_down, 0);
   if (!origin_reusable_ || reason != Reason::none) s.origin_.reset();
   if (reason == Reason::none) co_return keep_alive_;
   if (!answered) {

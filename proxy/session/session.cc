@@ -357,6 +357,8 @@ bool Session::describe(ConnectionInfo& info) const {
   info.host = std::string{current_->decision.host.text()};
   info.port = current_->decision.port;
   if (current_->origin) info.origin = current_->origin->text();
+  info.bytes_up = current_->bytes_up;
+  info.bytes_down = current_->bytes_down;
   info.age_seconds = std::chrono::duration<double>(context_.loop.now() - current_->begun).count();
   return true;
 }

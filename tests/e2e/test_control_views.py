@@ -97,6 +97,24 @@ def test_connections_are_listed_with_their_bytes(world, proxy):
     assert shown[0]["age_seconds"] >= 0 and shown[0]["origin"]
 
 
+def test_plain_http_is_listed_with_its_bytes_while_it_runs(world):
+    origin = world.http_origin("h.test")
+    world.agent("alpha", allow=["h.test"])
+    proxy = world.start()
+    authority = f"h.test:{world.http_port}"
+    with proxy.client() as client, proxy.control() as control:
+        client.send(f"POST http://{authority}/ HTTP/1.1\r\nHost: {authority}\r\n"
+                    "Content-Length: 100000\r\n\r\n".encode() + bytes(99999))
+        conn = origin.wait_connection()
+        until(lambda: conn.received.endswith(bytes(99999)))
+        shown = control.do("connections", agent="alpha")["connections"]
+        assert [one["bytes_up"] for one in shown] == [len(conn.received)]
+        assert control.do("status")["bytes_up"] == len(conn.received)
+        client.send(b"x")
+        assert client.read_response().status == 200
+        assert control.do("status")["bytes_up"] == len(conn.received)
+
+
 def test_tail_shows_lines_as_they_are_written(world, proxy):
     tail, denied, other = proxy.control(), proxy.control(), proxy.control()
     assert tail.do("tail") and denied.do("tail", agent="alpha", verdict="deny")

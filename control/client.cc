@@ -157,10 +157,10 @@ void Client::fail(const Failure& failure) {
     JsonObject error{object.key("error")};
     error.add("code", text(failure.code)).add("message", failure.message);
   }
-  answer(std::move(line));
+  answer(line);
 }
 
-void Client::answer(std::string line) {
+void Client::answer(std::string_view line) {
   if (!socket_.is_open()) return;
   is_busy_ = false;
   out_ += line;

@@ -48,7 +48,7 @@ class Client : public std::enable_shared_from_this<Client> {
   void close();
 
   // One line, without its newline.
-  void answer(std::string line);
+  void answer(std::string_view line);
   void fail(const Failure& failure);
   // A line on its own account, for `tail`. False: the client does not read, and it was left out.
   [[nodiscard]] bool push(std::string_view line);

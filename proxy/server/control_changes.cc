@@ -197,7 +197,7 @@ void ControlService::rotate(const Client& client) {
   if (!old) return client->fail({ErrorCode::internal, old.error().message});
   std::string answer;
   JsonObject{answer}.add("ok", true).add("seq", old->seq).add("head", old->hash);
-  client->answer(std::move(answer));
+  client->answer(answer);
 }
 
 namespace {

@@ -23,6 +23,7 @@ coredump_dir none
 logfile_rotate 0
 shutdown_lifetime 0 seconds
 dns_timeout 2 seconds
+visible_hostname proxy.test
 """
 
 NAMES = ("example.com", "www.example.com", "a.b.example.com", "notexample.com", "api.test",

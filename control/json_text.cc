@@ -15,8 +15,11 @@ struct Writer {
   void operator()(std::int64_t value) const { out += std::to_string(value); }
   void operator()(double value) const {
     std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out.append(digits.data(), end);
+    const auto* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    const std::string_view text{digits.data(), static_cast<std::size_t>(end - digits.data())};
+    out += text;
+    // Else it would be read as a whole number the next time, or be too large for one.
+    if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
   }
   void operator()(const std::string& value) const { append_quoted(out, value); }
   void operator()(const config::Timestamp& value) const { out += std::to_string(value.micros); }

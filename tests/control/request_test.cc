@@ -30,6 +30,15 @@ TEST(ControlRequest, KeepsACardAsText) {
   EXPECT_EQ(request->card, R"({"agent_id":"a","source":["10.0.0.1"],"contact":"é\"\u000a"})");
 }
 
+TEST(ControlRequest, KeepsTheFractionsOfACard) {
+  for (const char* number : {"0.5", "3.0", "-7.0", "1e+300", "11111111111111122944.0"}) {
+    const std::string card = std::string{R"({"agent_id":"a","x":)"} + number + "}";
+    const auto request = parse_request(R"({"action":"put-agent","card":)" + card + "}");
+    ASSERT_TRUE(request) << number;
+    EXPECT_EQ(request->card, card);
+  }
+}
+
 TEST(ControlRequest, HasABoundedNumberOfRegexes) {
   const auto list = [](std::size_t count) {
     std::string hosts = "[\"a.test\"";

@@ -155,6 +155,11 @@ void Session::decide(Request& request) {
     query.addresses = &dialled;
   }
   request.decision = acl::decide(query);
+  // Known when it came, and removed since: whether the round of judge_again or its own next step
+  // notices first, the reason is the same.
+  if (request.decision.reason == Reason::unknown_agent && peer_.agent) {
+    request.decision.reason = Reason::revoked;
+  }
   if (const auto* rule = request.decision.access_rule) peer_.tally = context_.tally(rule->agent);
   request.would_deny =
       request.decision.verdict == acl::Verdict::would_deny ? request.decision.reason : Reason::none;

@@ -58,9 +58,9 @@ class Play final : public World {
       case 7:
         return to_client != nullptr ? to_client->fd.reset() : void();
       case 8:
-        return advance(milliseconds{waits[byte() % waits.size()]});
+        return pass(milliseconds{waits[byte() % waits.size()]});
       case 9:
-        return change_policy(one_of<Stage>());
+        return change_policy(byte());
       case 10:
         disk = one_of<Disk>();
         return;
@@ -85,6 +85,11 @@ class Play final : public World {
       default:
         return send(&client(), client_piece(byte()));
     }
+  }
+
+  void change_policy(std::uint8_t how) {
+    const auto stages = static_cast<std::uint8_t>(Stage::count);
+    World::change_policy(static_cast<Stage>(how % stages), how < 128 ? Round::now : Round::later);
   }
 
   std::uint8_t byte() {

@@ -99,9 +99,11 @@ std::vector<RequestLine> lines_in(std::string_view text) {
     request.event = event == "open" ? Event::open : event == "deny" ? Event::deny : Event::close;
     request.conn = number_of(value_of(line, "conn"));
     request.port = number_of(value_of(line, "port"));
+    request.agent = value_of(line, "agent");
     request.method = value_of(line, "method");
     request.host = value_of(line, "host");
     request.sni = value_of(line, "sni");
+    request.reason = value_of(line, "reason");
     found.push_back(std::move(request));
   }
   return found;

@@ -16,7 +16,7 @@ struct RequestLine {
   enum class Event : std::uint8_t { open, deny, close };
   Event event = Event::open;
   std::uint64_t conn = 0, port = 0;
-  std::string method, host, sni;
+  std::string agent, method, host, sni, reason;
 };
 [[nodiscard]] std::vector<RequestLine> lines_in(std::string_view text);
 

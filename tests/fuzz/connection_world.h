@@ -30,7 +30,7 @@ class World : private Simulation {
   // What happens next, by means of what follows; false: nothing any more.
   virtual bool move() = 0;
 
-  using Simulation::advance, Simulation::disk, Simulation::Disk;
+  using Simulation::disk, Simulation::Disk;
   static constexpr std::size_t max_clients = 3;
   void open_client();
   [[nodiscard]] End& client();
@@ -41,7 +41,11 @@ class World : private Simulation {
   // (nothing is ever heard of it).
   void set_dial_result(int result) { dial_result_ = result; }
   void let_clients_read(bool may) { clients_read_ = may; }
-  void change_policy(Stage stage);
+  // New decisions are by it at once; what is open is judged again now, or `later`: when time passes
+  // or the policy changes once more.
+  enum class Round : std::uint8_t { now, later };
+  void change_policy(Stage stage, Round round);
+  void pass(std::chrono::milliseconds time);
   void drain();
 
  private:
@@ -49,6 +53,7 @@ class World : private Simulation {
   int on_connect(int fd, const acl::Address& address, std::uint16_t port) override;
   void on_log_write() override;
   void on_lines(std::string_view text);
+  void judge_what_is_open();
   bool origins_read();
   void judge_reach(Origin& origin, std::string_view bytes);
   void judge_whole() const;
@@ -56,6 +61,7 @@ class World : private Simulation {
 
   std::shared_ptr<acl::Account> account_ = std::make_shared<acl::Account>();
   Stage stage_ = Stage::all;
+  Stage round_stage_ = Stage::all;  // by which what is open was judged last
   std::uint64_t generation_ = 0;
   Loop* loop_ = nullptr;
   session::Shared* shared_ = nullptr;

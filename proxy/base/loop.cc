@@ -104,8 +104,7 @@ void Socket::wake() {
 }
 
 void Socket::call_again() noexcept {
-  if (std::exchange(again_, true)) return;
-  loop_->again_.push_back(this);
+  if (!is_linked()) loop_->again_.push_back(*this);
 }
 
 void SocketDeleter::operator()(Socket* socket) const noexcept {
@@ -116,14 +115,15 @@ void SocketDeleter::operator()(Socket* socket) const noexcept {
   }
   socket->watcher_ = nullptr;
   socket->reader_ = socket->writer_ = nullptr;
-  Loop& loop = *socket->loop_;
-  if (socket->again_) std::ranges::replace(loop.again_, socket, nullptr);
-  socket->next_dead_ = std::exchange(loop.graveyard_, socket);
+  socket->unlink();
+  socket->loop_->graveyard_.push_back(*socket);
 }
 
 void Loop::bury() noexcept {
-  while (graveyard_ != nullptr) {
-    delete std::exchange(graveyard_, graveyard_->next_dead_);
+  while (!graveyard_.empty()) {
+    Socket* socket = &graveyard_.front();
+    graveyard_.pop_front();
+    delete socket;
     --sockets_;
   }
 }
@@ -137,8 +137,6 @@ void Loop::make_room() {
   for (auto* list : {&scheduled_, &running_}) {
     if (list->capacity() < waiters) list->reserve(std::max(waiters, 2 * list->capacity()));
   }
-  // Once to be called, and once more while it is.
-  if (again_.capacity() < waiters) again_.reserve(std::max(waiters, 2 * again_.capacity()));
 }
 
 Loop::Loop()
@@ -228,16 +226,16 @@ void Loop::run_scheduled() {
 }
 
 void Loop::run_again() {
-  const std::size_t count = again_.size();  // who asks from now on is called next turn
+  if (again_.empty()) return;
+  Queue now;
+  now.swap(again_);  // who asks from here on is called next turn, after those who are left
   const auto end = std::chrono::steady_clock::now() + patience;
-  std::size_t called = 0;
-  while (called < count && (called == 0 || std::chrono::steady_clock::now() < end)) {
-    Socket* socket = std::exchange(again_[called++], nullptr);
-    if (socket == nullptr) continue;
-    socket->again_ = false;
-    guarded([&] { socket->tell(); });
-  }
-  again_.erase(again_.begin(), again_.begin() + static_cast<std::ptrdiff_t>(called));
+  do {
+    Socket& socket = now.front();
+    now.pop_front();
+    guarded([&] { socket.tell(); });
+  } while (!now.empty() && std::chrono::steady_clock::now() < end);
+  again_.splice(again_.begin(), now);
 }
 
 void Loop::run(const std::function<bool()>& end_of_turn) {

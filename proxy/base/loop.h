@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/types.h>
 
+#include <boost/intrusive/list.hpp>
 #include <chrono>
 #include <coroutine>
 #include <cstdint>
@@ -36,7 +37,9 @@ class Watcher {
 
 // A registered descriptor. Made by Loop::adopt; destroyed through SocketPtr, which closes at once
 // and keeps the memory until the turn ends, since epoll may already have reported it.
-class Socket : public Pooled {
+class Socket : public Pooled,
+               public boost::intrusive::list_base_hook<
+                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   struct IoResult {
     ssize_t bytes = -1;        // 0: end of stream
@@ -113,9 +116,7 @@ class Socket : public Pooled {
   Watcher* watcher_ = nullptr;
   std::coroutine_handle<> reader_, writer_;
   UniqueFd fd_;
-  Socket* next_dead_ = nullptr;
   std::uint8_t ready_ = 0;
-  bool again_ = false;
   bool is_patient_ = false;
   bool is_borrowed_ = false;
 };
@@ -169,8 +170,10 @@ class Loop {
   SteadyTime now_;
   TimerWheel wheel_;
   std::vector<std::coroutine_handle<>> scheduled_, running_;
-  std::vector<Socket*> again_;   // first come, first served; null: closed meanwhile
-  Socket* graveyard_ = nullptr;  // a list: closing must not need memory
+  // Lists of the sockets themselves: to be called, and to close, must not need memory.
+  using Queue = boost::intrusive::list<Socket, boost::intrusive::constant_time_size<false>>;
+  Queue again_;  // first come, first served
+  Queue graveyard_;
   std::size_t sockets_ = 0;
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;

@@ -35,7 +35,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
       if (client_is_1_1_) {
         std::string interim;
         http::write_response_head(interim, head, http::Framing::none, true, true);
-        const bool sent = co_await answer(interim);
+        const bool sent = co_await session_.send(*session_.client_, interim);
         if (!sent) co_return Reason::idle_timeout;
       }
       from_origin_.erase(0, found.consumed);
@@ -127,7 +127,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
     if (ended && to_client == Framing::chunked) to_client_ += "0\r\n\r\n";
     if (!to_client_.empty()) {
       status_ = head.status;  // from here on the client has seen some of it
-      const bool sent = co_await answer(to_client_);
+      const bool sent = co_await session_.send(*session_.client_, to_client_);
       if (!sent) co_return session_.is_cancelled() ? session_.cancelled_ : Reason::idle_timeout;
     }
     to_client_.clear();
@@ -138,10 +138,6 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
     if (head.framing != Framing::to_close) co_return Reason::origin_bad_response;  // cut short
     ended = true;
   }
-}
-
-Task<bool> HttpExchange::answer(std::string_view bytes) {
-  co_return co_await session_.send(*session_.client_, bytes);
 }
 
 }  // namespace stile::session

@@ -47,7 +47,6 @@ class HttpExchange {
   Task<Reason> receive_head(http::ResponseHead& head);
   Task<Reason> receive_body(const http::ResponseHead& head);
   Task<Reason> read_origin();
-  Task<bool> answer(std::string_view bytes);
   void stop_upload() noexcept;
   void be_patient(bool on) noexcept;
   [[nodiscard]] bool is_to_wait() noexcept;

@@ -21,7 +21,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from runner import contenders, machine  # noqa: E402
+from runner import contenders, machine, stile_config  # noqa: E402
 from runner.load import record_hello  # noqa: E402
 from runner.results import Result  # noqa: E402
 
@@ -32,33 +32,6 @@ PORT = contenders.TLS_PORT
 PAUSE_SECONDS = 0.002
 TUNNELS = 8  # of the abuser's bulk, in each direction
 SLOW = 560  # heads that come byte by byte; all kinds together stay just below the limit of 1,024
-CONFIG = """\
-[server]
-workers = 1
-listen = ["127.0.0.1:{port}"]
-metrics = ""
-control = "{work}/control.sock"
-control_group = ""
-state_dir = "{work}/state"
-[egress]
-ports = [{target}]
-private_exceptions = ["127.0.0.2/32", "127.0.0.3/32"]
-[dns]
-servers = ["127.0.0.1:9"]
-hosts_file = "{work}/hosts"
-[audit]
-path = "{work}/audit.jsonl"
-[agents]
-directories = []
-[[agent]]
-id = "abuser"
-source = ["127.0.1.1"]
-allow = ["origin.test"]
-[[agent]]
-id = "other"
-source = ["127.0.1.2"]
-allow = ["own.test"]
-"""
 
 
 class Abuse:
@@ -127,11 +100,11 @@ class Bench:
         self.loadgen = loadgen
         self.work = build / "fairness-work"
         shutil.rmtree(self.work, ignore_errors=True)
-        (self.work / "state").mkdir(parents=True)
         self.port = contenders.free_port()
-        (self.work / "hosts").write_text(f"{ABUSED} origin.test\n{OWN} own.test\n")
-        (self.work / "stile.toml").write_text(
-            CONFIG.format(port=self.port, work=self.work, target=PORT))
+        self.config = stile_config.write(
+            self.work, f"127.0.0.1:{self.port}", {"origin.test": ABUSED, "own.test": OWN},
+            [("abuser", ABUSER, 'allow = ["origin.test"]'), ("other", OTHER, 'allow = ["own.test"]')],
+            egress=f"ports = [{PORT}]")
         self.abuser_hello = self.work / "abuser.bin"
         record_hello(self.abuser_hello)
         record_hello(self.work / "own.bin", "own.test")
@@ -147,8 +120,7 @@ class Bench:
             self.origins.append(subprocess.Popen(["nice", "-n", nice, *command],
                                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE))
             self.origins[-1].stdout.readline()
-        self.proxy = contenders.Running([self.stiled, "-c", self.work / "stile.toml"], self.port,
-                                        self.work)
+        self.proxy = contenders.Running([self.stiled, "-c", self.config], self.port, self.work)
         self.proxy.wait_ready()
         os.nice(-10)
         return self

@@ -14,6 +14,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import pathlib
 import resource
 import select
 import socket
@@ -23,40 +24,12 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from runner import stile_config  # noqa: E402
+
 PROXY, ORIGIN = ("127.0.0.1", 23128), ("127.0.0.2", 29443)
 MANY, OTHER = "127.0.1.1", "127.0.1.2"
-
-CONFIG = """
-[server]
-workers = {workers}
-listen = ["127.0.0.1:23128"]
-metrics = ""
-control = "{folder}/control.sock"
-control_group = ""
-state_dir = "{folder}/state"
-[egress]
-ports = [29443]
-sni = "off"
-private_exceptions = ["127.0.0.2/32"]
-[dns]
-servers = ["127.0.0.1:1"]
-hosts_file = "{folder}/hosts"
-[limits]
-connections_per_agent = 20000
-requests_per_second = 0
-[audit]
-path = "{folder}/audit.jsonl"
-[agents]
-directories = []
-[[agent]]
-id = "many"
-source = ["127.0.1.1"]
-allow = ["origin.test"]
-[[agent]]
-id = "other"
-source = ["127.0.1.2"]
-allow = ["origin.test"]
-"""
 
 
 def raise_limit():
@@ -160,14 +133,17 @@ def main():
     flags = parser.parse_args()
     count = min(flags.tunnels, raise_limit() // 2 - 500)
     with tempfile.TemporaryDirectory(dir=flags.build) as folder:
-        folder = os.path.abspath(folder)
-        with open(f"{folder}/stile.toml", "w") as config, open(f"{folder}/hosts", "w") as hosts:
-            config.write(CONFIG.format(folder=folder, workers=flags.workers))
-            hosts.write("127.0.0.2 origin.test\n")
+        folder = pathlib.Path(folder).resolve()
+        allow = 'allow = ["origin.test"]'
+        config = stile_config.write(
+            folder, ":".join(map(str, PROXY)), {"origin.test": ORIGIN[0]},
+            [("many", MANY, allow), ("other", OTHER, allow)],
+            egress=f'ports = [{ORIGIN[1]}]\nsni = "off"', limits=stile_config.UNLIMITED,
+            workers=flags.workers)
         origin = os.fork()
         if origin == 0:
             serve_origin()
-        daemon = subprocess.Popen([f"{flags.build}/cmd/stiled", "-c", f"{folder}/stile.toml"])
+        daemon = subprocess.Popen([f"{flags.build}/cmd/stiled", "-c", config])
         try:
             while not os.path.exists(f"{folder}/control.sock"):
                 time.sleep(0.01)

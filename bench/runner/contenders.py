@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 
-from . import machine
+from . import machine, stile_config
 
 ORIGIN = "127.0.0.2"
 TLS_PORT = 9443
@@ -133,38 +133,16 @@ class Stile(Contender):
     version_command = ["--version"]
 
     def command(self, work, port, setup):
-        (work / "hosts").write_text(f"{ORIGIN} origin.test\n")
-        (work / "state").mkdir(exist_ok=True)
         rules = (f'allow_files = ["{setup.rules}"]' if setup.rules
                  else 'allow = [".anthropic.com", "api.github.com", "origin.test"]')
         sources = ["127.0.1.0/24"] if setup.one_agent else [
             f"127.0.1.{n}" for n in range(1, AGENTS + 1)]
-        agents = "".join(f'[[agent]]\nid = "agent-{n}"\nsource = ["{source}"]\n{rules}\n'
-                         for n, source in enumerate(sources, 1))
-        (work / "stile.toml").write_text(f"""\
-[server]
-workers = 1
-listen = ["127.0.0.1:{port}"]
-metrics = ""
-control = "{work}/control.sock"
-control_group = ""
-state_dir = "{work}/state"
-[egress]
-ports = [{TLS_PORT}]
-http_ports = [{HTTP_PORT}]
-private_exceptions = ["{ORIGIN}/32"]
-[dns]
-servers = ["127.0.0.1:9"]
-hosts_file = "{work}/hosts"
-[limits]
-connections_per_agent = 20000
-requests_per_second = 0
-[audit]
-path = "{work}/audit.jsonl"
-[agents]
-directories = []
-{agents}""")
-        return [self.program, "-c", work / "stile.toml"]
+        config = stile_config.write(
+            work, f"127.0.0.1:{port}", {"origin.test": ORIGIN},
+            [(f"agent-{n}", source, rules) for n, source in enumerate(sources, 1)],
+            egress=f"ports = [{TLS_PORT}]\nhttp_ports = [{HTTP_PORT}]",
+            limits=stile_config.UNLIMITED)
+        return [self.program, "-c", config]
 
 
 class Squid(Contender):

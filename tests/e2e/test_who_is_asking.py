@@ -165,7 +165,7 @@ def test_ipv6_listener_and_source(world):
 def test_mapped_source_is_its_ipv4_address(world):
     world.tls_origin("o.test")
     world.agent("alpha", allow=["o.test"])
-    port = world.site.proxy_port
+    port = world.site.port_free_everywhere()
     proxy = world.start(server={"listen": [f"[::]:{port}"]})
     for family, target, source in [
             (socket.AF_INET, world.site.address(1), proxy.addresses["alpha"]),

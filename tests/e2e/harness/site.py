@@ -19,8 +19,8 @@ class Site:
         self.metrics_port = self._free_port(self.address(1))
         self.dns_port = self._free_port(self.address(2))
         # One port for all TLS origins and one for all HTTP origins: they differ by address.
-        self.port = self._free_port("0.0.0.0")
-        self.http_port = self._free_port("0.0.0.0")
+        self.port = self.port_free_everywhere()
+        self.http_port = self.port_free_everywhere()
         self.stranger = self.address(250)
         self._next_origin = 10
         self._next_agent = 100
@@ -36,6 +36,10 @@ class Site:
 
     def address(self, last):
         return f"{self.network}.{last}"
+
+    def port_free_everywhere(self):
+        """On the addresses of other tests, too."""
+        return self._free_port("0.0.0.0")
 
     def _free_port(self, address):
         """Below the range from which the kernel hands out ports for outgoing connections."""

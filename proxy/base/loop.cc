@@ -18,7 +18,7 @@ namespace {
 log::Throttle undone;
 
 // What those who are called again may take of a turn, so that new connections need not wait longer.
-constexpr std::chrono::microseconds patience{250};
+constexpr std::chrono::microseconds patience = Share::most;
 
 // A lack of memory here must not end what goes on elsewhere: what is left undone has a deadline, or
 // is closed by whoever owns it.
@@ -38,8 +38,9 @@ Socket::IoResult Socket::read(char* buffer, std::size_t size) noexcept {
     const ssize_t n = ::recv(fd_.get(), buffer, size, 0);
     if (n >= 0) {
       // A short read has drained the socket, and the next byte makes a new edge. Not so after a
-      // hang-up: its edge is spent, and the end of the stream is still to be read.
-      if (n > 0 && static_cast<std::size_t>(n) < size && !has_hung_up()) clear_readable();
+      // hang-up: its edge is spent, and the end of the stream is still to be read. Nor at a mark.
+      const bool is_short = n > 0 && static_cast<std::size_t>(n) < size;
+      if (is_short && !has_hung_up() && !has_mark()) clear_readable();
       return {n, false, 0};
     }
     if (errno == EINTR) continue;
@@ -72,17 +73,31 @@ void Socket::interrupt() noexcept {
   if (writer_) loop_->schedule(std::exchange(writer_, nullptr));
 }
 
+void Socket::reset_when_closed() noexcept {
+  const linger at_once{1, 0};
+  ::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 UniqueFd Socket::release() noexcept {
   ::epoll_ctl(loop_->epoll_.get(), EPOLL_CTL_DEL, fd_.get(), nullptr);
   return std::move(fd_);
 }
 
+// From now on the urgent byte is one of the stream, like those around it.
+void Socket::meet_mark() noexcept {
+  const int on = 1;
+  ::setsockopt(fd_.get(), SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
+  ready_ |= mark | ready_read;
+}
+
 void Socket::on_events(std::uint32_t events) {
+  if ((events & EPOLLERR) != 0) ready_ |= failed;
+  if ((events & EPOLLPRI) != 0) meet_mark();
   if ((events & (EPOLLHUP | EPOLLERR)) != 0) ready_ |= dead | hung_up | ready_read | ready_write;
   if ((events & EPOLLRDHUP) != 0) ready_ |= hung_up | ready_read;
   if ((events & EPOLLIN) != 0) ready_ |= ready_read;
   if ((events & EPOLLOUT) != 0) ready_ |= ready_write;
-  if (is_patient_) {
+  if (is_patient_ || (share_ && share_->is_used_up(loop_->turn_))) {
     call_again();
   } else {
     tell();
@@ -155,7 +170,7 @@ Loop::Loop()
 Loop::~Loop() { bury(); }
 
 SocketPtr Loop::adopt(UniqueFd fd) {
-  return adopt_level(std::move(fd), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+  return adopt_level(std::move(fd), EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET);
 }
 
 SocketPtr Loop::adopt_level(UniqueFd fd, std::uint32_t events) {
@@ -245,7 +260,8 @@ void Loop::run(const std::function<bool()>& end_of_turn) {
     const bool idle = scheduled_.empty() && again_.empty() && !more;
     const int timeout = idle ? wheel_.timeout_ms(now_) : 0;
     const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), timeout);
-    now_ = std::chrono::steady_clock::now();
+    SteadyTime clock = now_ = std::chrono::steady_clock::now();
+    ++turn_;
     // What others ask for first: after a new policy no byte moves by the old one, however long this
     // thread was held up.
     for (int i = 0; i < count; ++i) {
@@ -254,9 +270,10 @@ void Loop::run(const std::function<bool()>& end_of_turn) {
     for (int i = 0; i < count; ++i) {
       auto* socket = static_cast<Socket*>(events[static_cast<std::size_t>(i)].data.ptr);
       // Closed earlier in this turn: the report is stale.
-      if (socket != nullptr && socket->fd() >= 0) {
-        guarded([&] { socket->on_events(events[static_cast<std::size_t>(i)].events); });
-      }
+      if (socket == nullptr || socket->fd() < 0) continue;
+      guarded([&] { socket->on_events(events[static_cast<std::size_t>(i)].events); });
+      const SteadyTime before = std::exchange(clock, std::chrono::steady_clock::now());
+      if (socket->share_) socket->share_->add(turn_, clock - before);
     }
     run_again();
     wheel_.advance(now_);

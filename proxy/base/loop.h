@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "proxy/base/frame_pool.h"
+#include "proxy/base/share.h"
 #include "proxy/base/timer_wheel.h"
 #include "proxy/base/unique_fd.h"
 
@@ -53,6 +54,10 @@ class Socket : public Pooled,
   // The other side is gone or has said its last word; there may still be bytes to read.
   [[nodiscard]] bool has_hung_up() const noexcept { return (ready_ & hung_up) != 0; }
 
+  // The other side has sent urgent data: reads stop short at its mark, with more behind it, and
+  // splice(2) does not come past it.
+  [[nodiscard]] bool has_mark() const noexcept { return (ready_ & mark) != 0; }
+
   // Each makes one system call and keeps the readiness in step with what it says.
   [[nodiscard]] IoResult read(char* buffer, std::size_t size) noexcept;
   [[nodiscard]] IoResult write(const char* data, std::size_t size) noexcept;
@@ -62,6 +67,8 @@ class Socket : public Pooled,
 
   // Reset, or closed in both directions: nothing written will arrive.
   [[nodiscard]] bool is_dead() const noexcept { return (ready_ & dead) != 0; }
+  // It was reset, not closed.
+  [[nodiscard]] bool has_failed() const noexcept { return (ready_ & failed) != 0; }
 
   void watch(Watcher* watcher) noexcept { watcher_ = watcher; }
   // For a watcher that only looks on: whoever waits for what the socket is ready for goes on. The
@@ -73,6 +80,9 @@ class Socket : public Pooled,
   // Much is to be moved here: whoever waits for it is told after all others of a turn, one after
   // the other with those who are as patient, and in a later turn if all of them take too long.
   void be_patient(bool on) noexcept { is_patient_ = on; }
+  // Whose time it takes. Once that one has had its share of a turn, it is patient, too.
+  void charge_to(std::shared_ptr<Share> share) noexcept { share_ = std::move(share); }
+  [[nodiscard]] const std::shared_ptr<Share>& share() const noexcept { return share_; }
 
   struct Wait {
     Socket& socket;
@@ -101,20 +111,25 @@ class Socket : public Pooled,
   [[nodiscard]] Turn readable_again() noexcept { return {*this}; }
   void interrupt() noexcept;
 
+  // Closing it will drop what was not sent yet, so that a cut stream does not look finished.
+  void reset_when_closed() noexcept;
   // Takes the descriptor out of the loop without closing it.
   [[nodiscard]] UniqueFd release() noexcept;
 
  private:
   friend class Loop;
   friend struct SocketDeleter;
-  static constexpr std::uint8_t ready_read = 1, ready_write = 2, hung_up = 4, dead = 8;
+  static constexpr std::uint8_t ready_read = 1, ready_write = 2, hung_up = 4, dead = 8, failed = 16,
+                                mark = 32;
   Socket(Loop& loop, UniqueFd fd) noexcept : loop_{&loop}, fd_{std::move(fd)} {}
   void on_events(std::uint32_t events);
   void tell();
+  void meet_mark() noexcept;
 
   Loop* loop_;
   Watcher* watcher_ = nullptr;
   std::coroutine_handle<> reader_, writer_;
+  std::shared_ptr<Share> share_;
   UniqueFd fd_;
   std::uint8_t ready_ = 0;
   bool is_patient_ = false;
@@ -168,6 +183,7 @@ class Loop {
 
   UniqueFd epoll_, wakeup_;
   SteadyTime now_;
+  std::uint64_t turn_ = 0;
   TimerWheel wheel_;
   std::vector<std::coroutine_handle<>> scheduled_, running_;
   // Lists of the sockets themselves: to be called, and to close, must not need memory.

@@ -49,10 +49,8 @@ void Relay::begin(std::string_view first, std::size_t held) {
 }
 
 void Relay::reset_both() noexcept {
-  const linger at_once{1, 0};
-  for (const SocketPtr* socket : {&client_, &origin_}) {
-    ::setsockopt((*socket)->fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  }
+  client_->reset_when_closed();
+  origin_->reset_when_closed();
 }
 
 void Relay::cut_client() noexcept {
@@ -89,6 +87,10 @@ void Relay::move_on(Socket& socket) {
   } else if ((up_.sent_end && down_.sent_end) || (up_.saw_end && client_->is_dead())) {
     // In the second case whatever the origin still says reaches nobody.
     on_end(End::finished);
+  } else if (client_->has_failed()) {
+    // It may not be read for long, while the origin takes nothing.
+    reset_both();
+    on_end(End::failed);
   }
 }
 
@@ -114,8 +116,8 @@ Relay::Step Relay::pump(Direction& way, Socket& from, Socket& to) {
     }
     if (way.pipe && !way.is_bulk) resources_.pipes.give_back(std::move(way.pipe));
     if (!from.is_readable()) return Step::wait;
-    const Step step =
-        way.is_bulk && !is_filtered_ ? splice(way, from, to, moved) : copy(way, from, to, moved);
+    const bool may_splice = way.is_bulk && !is_filtered_ && !from.has_mark();
+    const Step step = may_splice ? splice(way, from, to, moved) : copy(way, from, to, moved);
     if (step != Step::again) return step;
   }
   return Step::again;
@@ -245,7 +247,7 @@ Relay::Step Relay::splice(Direction& way, Socket& from, Socket& to, std::size_t&
   if (got < 0 && error == EINTR) return Step::again;
   resources_.pipes.give_back(std::move(way.pipe));
   if (got == 0) {
-    way.saw_end = true;
+    way.is_bulk = false;  // the end, says the next read, or urgent data before it
     return Step::again;
   }
   if (error != EAGAIN) return Step::failed;

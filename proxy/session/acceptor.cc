@@ -117,11 +117,13 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
     refuse(std::move(socket), id, account, acl::Reason::too_many_connections);
     return;
   }
+  const auto& tally = context_.tally(id);
+  socket->charge_to(tally->share);
   const std::uint64_t conn = context_.next_conn;
   context_.next_conn += context_.conn_step;
   Session::start(context_, std::move(socket),
-                 Peer{context_.shared, std::move(agent), account, context_.tally(id), source,
-                      from.port(), conn, agent_.has_value(), lent_});
+                 Peer{context_.shared, std::move(agent), account, tally, source, from.port(), conn,
+                      agent_.has_value(), lent_});
 }
 
 // Not even the head is read: one answer, and gone.

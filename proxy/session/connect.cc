@@ -14,6 +14,18 @@ namespace {
 
 constexpr std::string_view established = "HTTP/1.1 200 Connection established\r\n\r\n";
 
+// Where cancel() finds the dialer; no longer than it is there, also when memory for a wait is not.
+class Dialing {
+ public:
+  Dialing(net::Dialer*& place, net::Dialer& dialer) noexcept : place_{place} { place = &dialer; }
+  ~Dialing() { place_ = nullptr; }
+  Dialing(const Dialing&) = delete;
+  Dialing& operator=(const Dialing&) = delete;
+
+ private:
+  net::Dialer*& place_;
+};
+
 }  // namespace
 
 Task<> Session::serve_connect(http::RequestHead& head) {
@@ -95,9 +107,10 @@ Task<Session::Reason> Session::dial(Request& request, std::vector<acl::Address> 
   net::Dialer dialer{context_.loop, std::move(addresses), request.decision.port};
   set_deadline(context_.limits.connect_timeout, Reason::origin_timeout);
   dialer.start();
-  dialer_ = &dialer;
-  co_await wait(dialer.done);
-  dialer_ = nullptr;
+  {
+    const Dialing dialing{dialer_, dialer};
+    co_await wait(dialer.done);
+  }
   disarm();
   if (is_cancelled()) co_return cancelled_;
   if (!dialer.has_socket()) {
@@ -105,6 +118,7 @@ Task<Session::Reason> Session::dial(Request& request, std::vector<acl::Address> 
   }
   request.origin = dialer.address();
   origin_ = dialer.take_socket();
+  origin_->charge_to(client_->share());
   context_.connect_times.observe(
       std::chrono::duration<double>(context_.loop.now() - request.begun).count());
   co_return Reason::none;

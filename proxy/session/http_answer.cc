@@ -17,33 +17,36 @@ Task<HttpExchange::Reason> HttpExchange::receive() {
   co_return co_await receive_body(head);
 }
 
+// Interim answers that come together go on together, the last of them with the answer itself: each
+// by itself would cost a system call, and an origin can send thousands.
 Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) {
+  const std::size_t most = session_.context_.limits.header_bytes;
   http::HeadScanner scanner;
   std::size_t interim_bytes = 0;
-  for (;;) {
-    const auto found = scanner.scan_response(from_origin_, head, request_.method == "HEAD");
+  for (std::size_t at = 0;;) {
+    const auto found = scanner.scan_response(std::string_view{from_origin_}.substr(at), head,
+                                             request_.method == "HEAD");
     if (found.state == http::ParseState::bad) co_return Reason::origin_bad_response;
     if (found.state == http::ParseState::complete) {
-      head_end_ = found.consumed;
-      if (head_end_ > session_.context_.limits.header_bytes) co_return Reason::origin_bad_response;
+      if (found.consumed > most) co_return Reason::origin_bad_response;
+      at += found.consumed;
+      head_end_ = at;
       if (head.status >= 200) co_return Reason::none;
       interim_bytes += found.consumed;
       // 101: the connection would stop being HTTP, and nobody would judge what follows.
-      if (head.status == 101 || interim_bytes > session_.context_.limits.header_bytes) {
-        co_return Reason::origin_bad_response;
-      }
+      if (head.status == 101 || interim_bytes > most) co_return Reason::origin_bad_response;
       if (client_is_1_1_) {
-        std::string interim;
-        http::write_response_head(interim, head, http::Framing::none, true, true);
-        const bool sent = co_await session_.send(*session_.client_, interim);
-        if (!sent) co_return Reason::idle_timeout;
+        http::write_response_head(to_client_, head, http::Framing::none, true, true);
       }
-      from_origin_.erase(0, found.consumed);
       scanner.reset();
       continue;
     }
-    if (from_origin_.size() + interim_bytes > session_.context_.limits.header_bytes) {
-      co_return Reason::origin_bad_response;
+    from_origin_.erase(0, std::exchange(at, 0));
+    if (from_origin_.size() + interim_bytes > most) co_return Reason::origin_bad_response;
+    if (!to_client_.empty()) {
+      const bool sent = co_await session_.send(*session_.client_, to_client_);
+      if (!sent) co_return session_.is_cancelled() ? session_.cancelled_ : Reason::idle_timeout;
+      to_client_.clear();
     }
     const std::size_t before = from_origin_.size();
     const Reason failed = co_await read_origin();
@@ -62,8 +65,8 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
     } else if (upload_result_ == Reason::none) {
       co_await s.origin_->readable();
     }
-    if (upload_result_ != Reason::none) co_return upload_result_;
     if (s.is_cancelled()) co_return s.cancelled_;
+    if (upload_result_ != Reason::none) co_return upload_result_;
     const std::size_t allowed = request_.down.take(buffer.size());
     if (allowed == 0) {
       if (request_.down.is_spent()) co_return Reason::budget_exhausted;

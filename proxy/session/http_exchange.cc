@@ -211,6 +211,10 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
 Task<bool> HttpExchange::finish(Reason reason) {
   Session& s = session_;
   s.disarm();
+  if (reason != Reason::none && s.origin_) {
+    s.origin_->reset_when_closed();  // what the kernel has not sent yet is not to go out
+    s.origin_.reset();
+  }
   const bool answered = status_ != 0;
   if (reason == Reason::idle_timeout && !answered) reason = Reason::origin_timeout;
   RequestRecord line{audit::Event::close, s.peer_, request_};
@@ -230,13 +234,13 @@ Task<bool> HttpExchange::finish(Reason reason) {
   // Counted once: until here the exchange itself tells of them.
   s.peer_.tally->bytes_up += std::exchange(request_.bytes_up, 0);
   s.peer_.tally->bytes_down += std::exchange(request_.bytes_down, 0);
-  if (!origin_reusable_ || reason != Reason::none) s.origin_.reset();
+  if (!origin_reusable_) s.origin_.reset();
   if (reason == Reason::none) co_return keep_alive_;
   if (!answered) {
     s.cancelled_ = Reason::none;
     co_await s.answer_refusal(request_, reason, false);
   } else {
-    s.reset_client();  // a cut answer must not look like a whole one
+    s.client_->reset_when_closed();  // a cut answer must not look like a whole one
   }
   co_return false;
 }

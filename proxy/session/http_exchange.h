@@ -26,7 +26,7 @@ class HttpExchange {
  private:
   using Reason = acl::Reason;
   // What one exchange may move before it lets the other connections have their turn.
-  static constexpr std::size_t max_burst = 256 * 1024;
+  static constexpr std::size_t max_burst = 64 * 1024;
 
   [[nodiscard]] Reason read_target();
   [[nodiscard]] Reason write_head(const http::AbsoluteTarget& target);
@@ -41,6 +41,7 @@ class HttpExchange {
   Detached upload();
   Task<Reason> send_body();
   Task<bool> body_is_here();
+  [[nodiscard]] Reason why_it_ends() const noexcept;
   Task<Reason> pay(std::size_t bytes);
   Task<Reason> send_paid(std::string_view bytes);
   Task<Reason> receive();

@@ -75,7 +75,7 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
   if (head_.framing == http::Framing::length) {
     for (std::uint64_t left = head_.content_length; left > 0;) {
       const bool more = co_await body_is_here();
-      if (!more) co_return Reason::bad_request;
+      if (!more) co_return why_it_ends();
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, in.size()));
       const Reason failed = co_await send_paid(std::string_view{in}.substr(0, size));
       if (failed != Reason::none) co_return failed;
@@ -88,7 +88,7 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
   std::string out;
   for (;;) {
     const bool more = co_await body_is_here();
-    if (!more) co_return Reason::bad_request;
+    if (!more) co_return why_it_ends();
     std::size_t used = 0;
     auto kind = http::ChunkedDecoder::Step::Kind::data;
     while (kind == http::ChunkedDecoder::Step::Kind::data) {
@@ -105,6 +105,11 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
     if (failed != Reason::none || ended) co_return failed;
     out.clear();
   }
+}
+
+// Where no more of the body comes: it was cut from here, or the client has ended it too early.
+HttpExchange::Reason HttpExchange::why_it_ends() const noexcept {
+  return session_.is_cancelled() ? session_.cancelled_ : Reason::bad_request;
 }
 
 Task<bool> HttpExchange::body_is_here() {

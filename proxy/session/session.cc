@@ -262,11 +262,6 @@ Task<bool> Session::answer_refusal(const Request& request, Reason reason, bool k
   co_return sent;
 }
 
-void Session::reset_client() noexcept {
-  const ::linger at_once{1, 0};
-  ::setsockopt(client_->fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-}
-
 // Closing with unread bytes in the socket resets it, and the client may lose the answer. So what
 // the client still sends is read, within bounds; nothing to read, nothing to wait for.
 Task<> Session::linger() {

@@ -72,7 +72,6 @@ class Session final : public Pooled, public Live, private Deadline, private Watc
   // One read into `in_`; may come back with nothing new. False: ended, failed or cancelled.
   Task<bool> read_more();
   Task<bool> answer_refusal(const Request& request, Reason reason, bool keep_alive);
-  void reset_client() noexcept;
 
   // Waiting. Everything that waits comes back at once after cancel().
   void cancel(Reason reason);

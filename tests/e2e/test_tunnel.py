@@ -1,10 +1,13 @@
 """The relay: bytes in both directions, ends passed on, idleness counted once for both."""
 
+import contextlib
 import hashlib
 import os
+import socket
 import threading
 import time
 
+import pytest
 from harness.hello import hello_for
 from harness.origin import echo
 from harness.wait import SOON, steady, until
@@ -87,6 +90,24 @@ def test_reset_of_the_client_ends_the_origin_side(world):
     client.reset()
     origin.connections[0].wait_ended()
     proxy.audit.wait_one(event="close")
+
+
+def test_reset_of_the_client_is_noticed_while_the_origin_does_not_read(world):
+    proxy, origin = start(world, lambda conn: conn.release.wait(60))
+    client = proxy.open_tunnel("o.test", world.port)
+    conn = origin.wait_connection()
+    pour(client)
+    client.reset()
+    assert proxy.audit.wait_one(20, event="close")["bytes_up"] > 0
+    conn.release.set()
+
+
+def pour(client):
+    """Sends until nothing is taken any more."""
+    client.sock.settimeout(1)
+    with contextlib.suppress(TimeoutError):
+        while True:
+            client.sock.send(Bulk.block)
 
 
 def test_reset_of_the_origin_ends_the_client_side(world):
@@ -241,6 +262,35 @@ def test_tunnel_that_nobody_reads_takes_no_memory(world):
     assert proxy.resident_bytes() - before < 32 * MIB
     conn.release.set()
     client.close()
+
+
+# At the mark of urgent data reads stop short, and splice(2) for good.
+@pytest.mark.parametrize("side", ["up", "down"])
+@pytest.mark.parametrize("before", [b"", b"bulk"], ids=["alone", "in bulk"])
+def test_urgent_data_is_data_like_any_other(world, side, before):
+    before = Bulk.block * 4 if before else b"a few"
+
+    def say(sock):
+        sock.sendall(before)
+        sock.send(b"!", socket.MSG_OOB)
+        sock.sendall(b"behind")
+        sock.shutdown(socket.SHUT_WR)
+
+    def serve(conn):
+        if side == "down":
+            say(conn.sock)
+        conn.recv_to_end()
+    origin = world.tcp_origin("o.test", handler=serve)
+    world.agent("alpha", allow=[f"tcp://o.test:{world.port}"])
+    proxy = world.start()
+    client = proxy.tunnel("o.test", world.port)
+    if side == "down":
+        got = client.recv_to_end()
+    else:
+        say(client.sock)
+        origin.wait_connection().wait_ended()
+        got = origin.received
+    assert got == before + b"!behind"
 
 
 def test_slow_reader_still_gets_everything(world):

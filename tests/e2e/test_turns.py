@@ -5,6 +5,7 @@ import socket
 import threading
 
 import pytest
+from harness.wait import until
 
 
 @pytest.fixture
@@ -29,6 +30,52 @@ def endless(client, data):
     finally:
         client.sock.shutdown(socket.SHUT_RDWR)
         thread.join()
+
+
+@contextlib.contextmanager
+def asking_without_end(proxy, base, count, end):
+    """So many clients ask for the same again and again; an answer is over with `end`."""
+    clients = [proxy.client() for _ in range(count)]
+
+    def work(client):
+        with contextlib.suppress(OSError):
+            while True:
+                client.sock.sendall(f"GET {base}/ HTTP/1.1\r\nHost: {base[7:]}\r\n\r\n".encode())
+                tail = b""
+                while not tail.endswith(end):
+                    got = client.sock.recv(1 << 20)
+                    if not got:
+                        return
+                    tail = (tail + got)[-len(end):]
+    threads = [threading.Thread(target=work, args=[client]) for client in clients]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for client, thread in zip(clients, threads, strict=True):
+            client.reset()
+            thread.join()
+
+
+# Each costs the worker as much as a hundred plain ones.
+@pytest.mark.parametrize("answer, end", [
+    (b"HTTP/1.1 102 P\r\n\r\n" * 3000 + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", b"ok"),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 10000 + b"0\r\n\r\n",
+     b"\r\n0\r\n\r\n"),
+], ids=["interim answers", "tiny chunks"])
+def test_dear_answers_for_one_agent_come_after_the_others(two, answer, end):
+    proxy, origin, base = two
+    origin.on("/", answer)
+    asked = 20
+    with asking_without_end(proxy, base, 32, end), proxy.client("beta") as other:
+        until(lambda: len(origin.requests) > 64)
+        before = len(origin.requests)
+        for _ in range(asked):
+            assert other.get("http://x.test/").status == 403
+        meanwhile = len(origin.requests) - before
+    # Not one for each of the clients in every turn, of which a request takes two or three.
+    assert meanwhile < 10 * asked
 
 
 # Little of this goes to the origin; all of it has to be read.

@@ -242,6 +242,39 @@ TEST(LoopPatience, IsOverForASocketThatCloses) {
   EXPECT_EQ(calls, "ac");
 }
 
+TEST(LoopShare, IsWhatAllSocketsOfOneTakeTogetherBeforeTheOthers) {
+  Loop loop;
+  std::string calls;
+  // Ready in this order; each takes more than a share.
+  Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, c{loop, calls, 'c'}, other{loop, calls, 'o'};
+  const auto one = std::make_shared<Share>();
+  for (auto* busy : {&a, &b, &c}) busy->socket->charge_to(one);
+  other.socket->charge_to(std::make_shared<Share>());
+  for (auto* each : {&a, &b, &c, &other}) each->socket->be_patient(false);
+  loop.run([&] {
+    calls.push_back('|');
+    if (calls.size() >= 6) loop.stop();
+    return false;
+  });
+  EXPECT_EQ(calls.substr(0, 6), "aob|c|");
+}
+
+TEST(LoopShare, IsNewEachTurn) {
+  Loop loop;
+  std::string calls;
+  Patient a{loop, calls, 'a'};
+  a.socket->charge_to(std::make_shared<Share>());
+  a.socket->be_patient(false);
+  int turns = 0;
+  loop.run([&] {
+    EXPECT_FALSE(a.socket->is_linked());  // it had its turn among the others
+    EXPECT_EQ(::send(a.pair.b.get(), "x", 1, 0), 1);
+    if (++turns == 3) loop.stop();
+    return false;
+  });
+  EXPECT_GE(calls.size(), 3U);
+}
+
 Detached note_when_readable(Socket& socket, std::string& calls, char name) {
   co_await socket.readable();
   calls.push_back(name);

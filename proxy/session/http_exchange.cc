@@ -138,7 +138,7 @@ bool HttpExchange::host_agrees(std::string_view authority) const {
 // A kept connection to the same origin is used again, once this request has been judged by itself.
 Task<HttpExchange::Reason> HttpExchange::reach_origin() {
   Session& s = session_;
-  if (s.origin_ && !is_retry_ && s.kept_authority_ == request_.authority && !s.origin_->is_dead() &&
+  if (s.origin_ && s.kept_authority_ == request_.authority && !s.origin_->is_dead() &&
       !s.origin_->is_readable()) {
     s.decide(request_);
     if (!request_.decision.passes()) co_return request_.decision.reason;
@@ -191,10 +191,12 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
   if (reason == Reason::origin_bad_response && was_kept && from_origin_.empty() && status_ == 0 &&
       head_.framing == http::Framing::none &&
       (request_.method == "GET" || request_.method == "HEAD")) {
-    // The origin closed the kept connection while the request was on its way (RFC 9112 9.3.1).
-    is_retry_ = true;
+    // The origin closed the kept connection while the request was on its way (RFC 9112 9.3.1). It
+    // is sent again to the address that the line names.
     session_.origin_.reset();
-    reason = co_await reach_origin();
+    reason = session_.still_allowed(request_);
+    std::vector<acl::Address> named(1, *request_.origin);
+    if (reason == Reason::none) reason = co_await session_.dial(request_, std::move(named));
     if (reason == Reason::none) reason = session_.still_allowed(request_);
     // What is to be stripped may have changed meanwhile, and the client's head is gone.
     if (reason == Reason::none && request_.judged_by != written_by_) {

@@ -59,7 +59,6 @@ class HttpExchange {
   bool client_is_1_1_;
   bool keep_alive_;  // of the client's connection
   bool origin_reusable_ = false;
-  bool is_retry_ = false;
   int status_ = 0;                                      // of the answer that has begun
   std::string to_origin_;                               // the head, written anew
   std::shared_ptr<const acl::AgentPolicy> written_by_;  // kept: its address is not another policy's

@@ -227,6 +227,29 @@ def test_connection_that_the_origin_closed_is_replaced(world):
     assert len(origin.connections) == 2
 
 
+def test_request_that_a_kept_connection_took_with_it_goes_to_the_address_of_its_line(world):
+    """The names are new by then, but the line that lets it out was written for this address."""
+    origin, other = world.http_origin("h.test", ttl=0), world.http_origin()
+    world.open_address(other.address)
+
+    def answer_on_a_new_connection(exchange):
+        is_new = len([r for r in origin.requests if r.extra["conn"] is exchange.conn]) == 1
+        return is_new and reply(response(b"ok"))(exchange)
+    origin.default = answer_on_a_new_connection
+    world.agent("alpha", allow=["h.test"])
+    proxy = world.start()
+    with proxy.client() as client:
+        assert client.get(f"http://h.test:{world.http_port}/1").body == b"ok"
+        world.dns.host("h.test", other.address)
+        until(lambda: proxy.get(f"http://h.test:{world.http_port}/new") and other.requests)
+        assert client.get(f"http://h.test:{world.http_port}/2").body == b"ok"
+    assert [path for path in origin.paths() if path != "/new"] == ["/1", "/2", "/2"]
+    assert "/2" not in other.paths()
+    closed = proxy.audit.wait_one(event="close", path="/2")
+    for line in (closed, proxy.audit.only(event="open", path="/2")):
+        assert line["origin"] == f"{origin.address}:{world.http_port}"
+
+
 def test_kept_connection_is_not_used_for_another_host_on_the_same_address(world):
     """Each request is resolved and checked for its own name, also where the address is the same."""
     origin = world.http_origin("a.test")

@@ -1,15 +1,9 @@
 """allow, revoke, mode, put-agent, remove-agent: what they open, close and leave alone."""
 
 import pytest
-from harness.checks import assert_refusal
+from harness.checks import assert_refusal, verdict
 from harness.hello import hello_for
 from harness.origin import echo
-
-
-def verdict(proxy, world, host, agent="alpha"):
-    """The reason of a refusal, or None for what is let through."""
-    answer = proxy.connect(host, world.port, agent)
-    return None if answer.status == 200 else answer.reason
 
 
 def open_echo(proxy, world, host, agent="alpha"):

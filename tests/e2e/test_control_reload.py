@@ -6,13 +6,9 @@ import signal
 from pathlib import Path
 
 import pytest
+from harness.checks import verdict
 from harness.origin import echo
 from harness.wait import until
-
-
-def verdict(proxy, world, host, agent="alpha"):
-    answer = proxy.connect(host, world.port, agent)
-    return None if answer.status == 200 else answer.reason
 
 
 def open_echo(proxy, world, host, agent="alpha"):

@@ -7,13 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+from harness.checks import verdict
 from harness.origin import echo, read_to_end
 from harness.wait import until
-
-
-def verdict(proxy, world, host, agent="alpha"):
-    answer = proxy.connect(host, world.port, agent)
-    return None if answer.status == 200 else answer.reason
 
 
 @pytest.fixture

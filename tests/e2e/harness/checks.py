@@ -25,6 +25,14 @@ def assert_refusal(response, reason):
     return body
 
 
+def verdict(proxy, world, host, agent="alpha"):
+    """The reason of a refusal, or None for what is let through."""
+    answer = proxy.connect(host, world.port, agent)
+    if answer is None:
+        return "no answer"  # the agent was removed before its request was read
+    return None if answer.status == 200 else answer.reason
+
+
 def assert_denied(proxy, response, reason, **fields):
     """A refusal, whose line was in the log before the answer came: so it is not waited for."""
     assert_refusal(response, reason)

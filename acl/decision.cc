@@ -57,7 +57,7 @@ constexpr std::array<Row, reason_count> rows{{
     {Reason::header_too_large, "header-too-large", 431, "The request head is too large."},
     {Reason::internal_error, "internal-error", 500,
      "The proxy failed to handle this request; nothing was let through."},
-    {Reason::revoked, "revoked", 403, "The permission was taken back while this was open."},
+    {Reason::revoked, "revoked", 403, "The permission was taken back meanwhile."},
     {Reason::idle_timeout, "idle-timeout", 403, "Nothing moved for too long."},
 }};
 

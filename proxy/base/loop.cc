@@ -17,9 +17,6 @@ namespace {
 
 log::Throttle undone;
 
-// What those who are called again may take of a turn, so that new connections need not wait longer.
-constexpr std::chrono::microseconds patience = Share::most;
-
 // A lack of memory here must not end what goes on elsewhere: what is left undone has a deadline, or
 // is closed by whoever owns it.
 template <class Work>
@@ -83,7 +80,15 @@ UniqueFd Socket::release() noexcept {
   return std::move(fd_);
 }
 
-// From now on the urgent byte is one of the stream, like those around it.
+bool Socket::was_lost() noexcept {
+  if ((ready_ & failed) == 0) return false;
+  ready_ &= static_cast<std::uint8_t>(~failed);
+  int error = 0;
+  socklen_t size = sizeof error;
+  ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+  return error != 0 && error != EPIPE;  // EPIPE: its end had come before the reset
+}
+
 void Socket::meet_mark() noexcept {
   const int on = 1;
   ::setsockopt(fd_.get(), SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
@@ -119,7 +124,10 @@ void Socket::wake() {
 }
 
 void Socket::call_again() noexcept {
-  if (!is_linked()) loop_->again_.push_back(*this);
+  if (is_linked()) return;
+  Share& share = share_ ? *share_ : loop_->nobodys_;
+  share.waiting.push_back(*this);
+  if (!share.is_linked()) loop_->again_.push_back(share);
 }
 
 void SocketDeleter::operator()(Socket* socket) const noexcept {
@@ -240,17 +248,19 @@ void Loop::run_scheduled() {
   }
 }
 
+// One socket of each share in turn, so that who has a thousand gets no more than who has one.
 void Loop::run_again() {
   if (again_.empty()) return;
-  Queue now;
-  now.swap(again_);  // who asks from here on is called next turn, after those who are left
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const auto end = std::chrono::steady_clock::now() + Share::most;
   do {
-    Socket& socket = now.front();
-    now.pop_front();
+    Share& share = again_.front();
+    again_.pop_front();
+    if (share.waiting.empty()) continue;  // closed meanwhile
+    Socket& socket = share.waiting.front();
+    share.waiting.pop_front();
+    if (!share.waiting.empty()) again_.push_back(share);
     guarded([&] { socket.tell(); });
-  } while (!now.empty() && std::chrono::steady_clock::now() < end);
-  again_.splice(again_.begin(), now);
+  } while (!again_.empty() && std::chrono::steady_clock::now() < end);
 }
 
 void Loop::run(const std::function<bool()>& end_of_turn) {
@@ -260,13 +270,14 @@ void Loop::run(const std::function<bool()>& end_of_turn) {
     const bool idle = scheduled_.empty() && again_.empty() && !more;
     const int timeout = idle ? wheel_.timeout_ms(now_) : 0;
     const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), timeout);
-    SteadyTime clock = now_ = std::chrono::steady_clock::now();
+    now_ = std::chrono::steady_clock::now();
     ++turn_;
     // What others ask for first: after a new policy no byte moves by the old one, however long this
     // thread was held up.
     for (int i = 0; i < count; ++i) {
       if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) run_posted();
     }
+    SteadyTime clock = std::chrono::steady_clock::now();
     for (int i = 0; i < count; ++i) {
       auto* socket = static_cast<Socket*>(events[static_cast<std::size_t>(i)].data.ptr);
       // Closed earlier in this turn: the report is stale.

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "proxy/base/frame_pool.h"
-#include "proxy/base/share.h"
 #include "proxy/base/timer_wheel.h"
 #include "proxy/base/unique_fd.h"
 
@@ -35,6 +34,8 @@ class Watcher {
  protected:
   ~Watcher() = default;
 };
+
+struct Share;
 
 // A registered descriptor. Made by Loop::adopt; destroyed through SocketPtr, which closes at once
 // and keeps the memory until the turn ends, since epoll may already have reported it.
@@ -57,6 +58,8 @@ class Socket : public Pooled,
   // The other side has sent urgent data: reads stop short at its mark, with more behind it, and
   // splice(2) does not come past it.
   [[nodiscard]] bool has_mark() const noexcept { return (ready_ & mark) != 0; }
+  // From now on an urgent byte is one of the stream, like those around it.
+  void meet_mark() noexcept;
 
   // Each makes one system call and keeps the readiness in step with what it says.
   [[nodiscard]] IoResult read(char* buffer, std::size_t size) noexcept;
@@ -67,8 +70,8 @@ class Socket : public Pooled,
 
   // Reset, or closed in both directions: nothing written will arrive.
   [[nodiscard]] bool is_dead() const noexcept { return (ready_ & dead) != 0; }
-  // It was reset, not closed.
-  [[nodiscard]] bool has_failed() const noexcept { return (ready_ & failed) != 0; }
+  // It was reset, or lost; not after its last word, of which there may be bytes left. Looks once.
+  [[nodiscard]] bool was_lost() noexcept;
 
   void watch(Watcher* watcher) noexcept { watcher_ = watcher; }
   // For a watcher that only looks on: whoever waits for what the socket is ready for goes on. The
@@ -77,10 +80,11 @@ class Socket : public Pooled,
   // Tells the watcher, or who waits, again next turn: it stopped before it was done, to let others
   // have theirs.
   void call_again() noexcept;
-  // Much is to be moved here: whoever waits for it is told after all others of a turn, one after
-  // the other with those who are as patient, and in a later turn if all of them take too long.
+  // Much is to be moved here: whoever waits for it is told after all others of a turn, in turn with
+  // those who are as patient, and in a later turn of the loop if all of them take too long.
   void be_patient(bool on) noexcept { is_patient_ = on; }
-  // Whose time it takes. Once that one has had its share of a turn, it is patient, too.
+  // Whose time it takes. Once that one has had its share of a turn, this one waits as the patient
+  // do.
   void charge_to(std::shared_ptr<Share> share) noexcept { share_ = std::move(share); }
   [[nodiscard]] const std::shared_ptr<Share>& share() const noexcept { return share_; }
 
@@ -124,7 +128,6 @@ class Socket : public Pooled,
   Socket(Loop& loop, UniqueFd fd) noexcept : loop_{&loop}, fd_{std::move(fd)} {}
   void on_events(std::uint32_t events);
   void tell();
-  void meet_mark() noexcept;
 
   Loop* loop_;
   Watcher* watcher_ = nullptr;
@@ -140,6 +143,28 @@ struct SocketDeleter {
   void operator()(Socket* socket) const noexcept;
 };
 using SocketPtr = std::unique_ptr<Socket, SocketDeleter>;
+
+using SocketQueue = boost::intrusive::list<Socket, boost::intrusive::constant_time_size<false>>;
+
+// How much of a turn somebody's sockets have taken together, and which of them wait for their turn.
+struct Share
+    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+  // After this much of a turn, all others come first.
+  static constexpr std::chrono::microseconds most{250};
+
+  void add(std::uint64_t of_turn, std::chrono::nanoseconds time) noexcept {
+    if (turn != of_turn) taken = {};
+    turn = of_turn;
+    taken += time;
+  }
+  [[nodiscard]] bool is_used_up(std::uint64_t in_turn) const noexcept {
+    return turn == in_turn && taken >= most;
+  }
+
+  std::uint64_t turn = 0;
+  std::chrono::nanoseconds taken{0};
+  SocketQueue waiting;
+};
 
 class Loop {
  public:
@@ -187,9 +212,9 @@ class Loop {
   TimerWheel wheel_;
   std::vector<std::coroutine_handle<>> scheduled_, running_;
   // Lists of the sockets themselves: to be called, and to close, must not need memory.
-  using Queue = boost::intrusive::list<Socket, boost::intrusive::constant_time_size<false>>;
-  Queue again_;  // first come, first served
-  Queue graveyard_;
+  Share nobodys_;
+  boost::intrusive::list<Share, boost::intrusive::constant_time_size<false>> again_;
+  SocketQueue graveyard_;
   std::size_t sockets_ = 0;
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;

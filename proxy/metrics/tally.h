@@ -9,7 +9,10 @@
 #include <string_view>
 
 #include "acl/decision.h"
-#include "proxy/base/share.h"
+
+namespace stile {
+struct Share;
+}
 
 namespace stile::metrics {
 
@@ -34,7 +37,7 @@ struct Tally {
   std::uint64_t tunnels_open = 0;
   std::uint64_t connections_refused = 0;
   std::uint64_t bytes_up = 0, bytes_down = 0;
-  std::shared_ptr<Share> share = std::make_shared<Share>();  // of the worker's turns
+  std::shared_ptr<Share> share;  // of the worker's turns; kept by the sockets, too
 };
 
 // Seconds from the request to the open origin connection.

@@ -87,8 +87,9 @@ void Relay::move_on(Socket& socket) {
   } else if ((up_.sent_end && down_.sent_end) || (up_.saw_end && client_->is_dead())) {
     // In the second case whatever the origin still says reaches nobody.
     on_end(End::finished);
-  } else if (client_->has_failed()) {
-    // It may not be read for long, while the origin takes nothing.
+  } else if (client_->was_lost()) {
+    // While the origin takes nothing, nobody would read the client, and notice. What it has sent is
+    // given up.
     reset_both();
     on_end(End::failed);
   }
@@ -247,7 +248,8 @@ Relay::Step Relay::splice(Direction& way, Socket& from, Socket& to, std::size_t&
   if (got < 0 && error == EINTR) return Step::again;
   resources_.pipes.give_back(std::move(way.pipe));
   if (got == 0) {
-    way.is_bulk = false;  // the end, says the next read, or urgent data before it
+    way.is_bulk = false;  // the end, or urgent data before it: the next read tells
+    from.meet_mark();
     return Step::again;
   }
   if (error != EAGAIN) return Step::failed;

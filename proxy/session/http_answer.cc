@@ -44,8 +44,12 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
     from_origin_.erase(0, std::exchange(at, 0));
     if (from_origin_.size() + interim_bytes > most) co_return Reason::origin_bad_response;
     if (!to_client_.empty()) {
-      const bool sent = co_await session_.send(*session_.client_, to_client_);
-      if (!sent) co_return session_.is_cancelled() ? session_.cancelled_ : Reason::idle_timeout;
+      std::uint64_t begun = 0;
+      const bool sent = co_await session_.send(*session_.client_, to_client_, &begun);
+      if (!sent) {
+        if (begun > 0) status_ = 100;  // half of a head may be there: no refusal can follow it
+        co_return session_.is_cancelled() ? session_.cancelled_ : Reason::idle_timeout;
+      }
       to_client_.clear();
     }
     const std::size_t before = from_origin_.size();

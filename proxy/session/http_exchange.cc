@@ -188,21 +188,20 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
     upload();
   }
   if (reason == Reason::none) reason = co_await receive();
-  if (reason == Reason::origin_bad_response && was_kept && from_origin_.empty() && status_ == 0 &&
+  if (reason == Reason::origin_bad_response && was_kept && request_.bytes_down == 0 &&
       head_.framing == http::Framing::none &&
       (request_.method == "GET" || request_.method == "HEAD")) {
     // The origin closed the kept connection while the request was on its way (RFC 9112 9.3.1). It
     // is sent again to the address that the line names.
     session_.origin_.reset();
-    reason = session_.still_allowed(request_);
+    if (session_.still_allowed(request_) != Reason::none) co_return Reason::revoked;
     std::vector<acl::Address> named(1, *request_.origin);
-    if (reason == Reason::none) reason = co_await session_.dial(request_, std::move(named));
-    if (reason == Reason::none) reason = session_.still_allowed(request_);
+    reason = co_await session_.dial(request_, std::move(named));
+    if (reason != Reason::none) co_return reason;
+    if (session_.still_allowed(request_) != Reason::none) co_return Reason::revoked;
     // What is to be stripped may have changed meanwhile, and the client's head is gone.
-    if (reason == Reason::none && request_.judged_by != written_by_) {
-      reason = Reason::origin_bad_response;
-    }
-    if (reason == Reason::none) reason = co_await send_head();
+    if (request_.judged_by != written_by_) co_return Reason::origin_bad_response;
+    reason = co_await send_head();
     if (reason == Reason::none) reason = co_await receive();
   }
   co_return reason;
@@ -213,7 +212,7 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
 Task<bool> HttpExchange::finish(Reason reason) {
   Session& s = session_;
   s.disarm();
-  if (reason != Reason::none && s.origin_) {
+  if (reason == Reason::revoked && s.origin_) {
     s.origin_->reset_when_closed();  // what the kernel has not sent yet is not to go out
     s.origin_.reset();
   }
@@ -236,7 +235,7 @@ Task<bool> HttpExchange::finish(Reason reason) {
   // Counted once: until here the exchange itself tells of them.
   s.peer_.tally->bytes_up += std::exchange(request_.bytes_up, 0);
   s.peer_.tally->bytes_down += std::exchange(request_.bytes_down, 0);
-  if (!origin_reusable_) s.origin_.reset();
+  if (!origin_reusable_ || reason != Reason::none) s.origin_.reset();
   if (reason == Reason::none) co_return keep_alive_;
   if (!answered) {
     s.cancelled_ = Reason::none;

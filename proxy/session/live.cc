@@ -49,6 +49,7 @@ const std::shared_ptr<metrics::Tally>& Context::tally(const std::string& agent) 
   if (!found) {
     found = std::make_shared<metrics::Tally>();
     found->agent = agent;
+    found->share = std::make_shared<Share>();
   }
   return found;
 }

@@ -32,12 +32,13 @@ TEST(Accounts, AreNoneForOtherNames) {
   }
 }
 
-// In a mount namespace of its own, in a child, so that nothing is left behind. Exit status: 0 fine.
+// In a mount namespace of its own, in a child, so that nothing is left behind. Exit status: 0 fine,
+// 77 not possible here.
 int find_crowd_in(const std::string& groups) {
   if (::unshare(CLONE_NEWNS) != 0 ||
       ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
       ::mount(groups.c_str(), "/etc/group", nullptr, MS_BIND, nullptr) != 0) {
-    return 1;
+    return 77;
   }
   return find_group("crowd") == 4242U ? 0 : 2;
 }
@@ -53,7 +54,9 @@ TEST(Accounts, FindsAGroupOfThousands) {
   if (child == 0) ::_exit(find_crowd_in(groups));
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no mounting here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

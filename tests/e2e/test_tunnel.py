@@ -1,9 +1,12 @@
 """The relay: bytes in both directions, ends passed on, idleness counted once for both."""
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import socket
+import struct
+import termios
 import threading
 import time
 
@@ -102,12 +105,41 @@ def test_reset_of_the_client_is_noticed_while_the_origin_does_not_read(world):
     conn.release.set()
 
 
+def test_upload_of_a_client_that_has_said_all_and_left_arrives_whole(world):
+    """The origin's word for it meets a closed socket and is answered by a reset, after the FIN."""
+    def later(conn):
+        conn.release.wait(60)
+        conn.send(b"a word")
+        conn.recv_to_end()
+    proxy, origin = start(world, later)
+    full = proxy.open_tunnel("o.test", world.port)
+    pour(full)
+    taken = proxy.control().do("connections")["connections"][0]["bytes_up"]
+    full.reset()
+    client = proxy.open_tunnel("o.test", world.port)
+    rest = b"x" * (taken + 100_000 - len(client.hello))  # a part of it waits in the proxy's socket
+    client.send(rest)
+    client.half_close()
+    until_sent(client.sock)
+    client.close()
+    conn = origin.wait_connection(1)
+    conn.release.set()
+    conn.wait_ended(20)
+    assert bytes(conn.received) == client.hello + rest
+    proxy.audit.wait_count(2, 20, event="close")
+
+
+def until_sent(sock):
+    """Until all, and the end, is with the other side's kernel."""
+    until(lambda: struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4)))[0] == 0, 20)
+
+
 def pour(client):
-    """Sends until nothing is taken any more."""
+    """Sends until nothing is taken any more; no TLS record in it looks like a second hello."""
     client.sock.settimeout(1)
     with contextlib.suppress(TimeoutError):
         while True:
-            client.sock.send(Bulk.block)
+            client.sock.send(b"x" * MIB)
 
 
 def test_reset_of_the_origin_ends_the_client_side(world):
@@ -268,7 +300,7 @@ def test_tunnel_that_nobody_reads_takes_no_memory(world):
 @pytest.mark.parametrize("side", ["up", "down"])
 @pytest.mark.parametrize("before", [b"", b"bulk"], ids=["alone", "in bulk"])
 def test_urgent_data_is_data_like_any_other(world, side, before):
-    before = Bulk.block * 4 if before else b"a few"
+    before = Bulk.block * 4 + b"odd" if before else b"a few"
 
     def say(sock):
         sock.sendall(before)

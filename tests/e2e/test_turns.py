@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import statistics
 import threading
 
 import pytest
@@ -67,15 +68,15 @@ def asking_without_end(proxy, base, count, end):
 def test_dear_answers_for_one_agent_come_after_the_others(two, answer, end):
     proxy, origin, base = two
     origin.on("/", answer)
-    asked = 20
+    served = []
     with asking_without_end(proxy, base, 32, end), proxy.client("beta") as other:
-        until(lambda: len(origin.requests) > 64)
-        before = len(origin.requests)
-        for _ in range(asked):
+        until(lambda: len(origin.requests) > 64, 60)
+        for _ in range(20):
+            before = len(origin.requests)
             assert other.get("http://x.test/").status == 403
-        meanwhile = len(origin.requests) - before
-    # Not one for each of the clients in every turn, of which a request takes two or three.
-    assert meanwhile < 10 * asked
+            served.append(len(origin.requests) - before)
+    # A request takes two or three turns: not all of the clients were served in one of them.
+    assert statistics.median(served) < 16, served
 
 
 # Little of this goes to the origin; all of it has to be read.

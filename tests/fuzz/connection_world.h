@@ -62,6 +62,7 @@ class World : private Simulation {
   std::shared_ptr<acl::Account> account_ = std::make_shared<acl::Account>();
   Stage stage_ = Stage::all;
   Stage round_stage_ = Stage::all;  // by which what is open was judged last
+  bool is_round_due_ = false;
   std::uint64_t generation_ = 0;
   Loop* loop_ = nullptr;
   session::Shared* shared_ = nullptr;

@@ -262,17 +262,36 @@ TEST(LoopShare, IsWhatAllSocketsOfOneTakeTogetherBeforeTheOthers) {
 TEST(LoopShare, IsNewEachTurn) {
   Loop loop;
   std::string calls;
-  Patient a{loop, calls, 'a'};
-  a.socket->charge_to(std::make_shared<Share>());
-  a.socket->be_patient(false);
-  int turns = 0;
+  Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, other{loop, calls, 'o'};
+  const auto one = std::make_shared<Share>();
+  for (auto* each : {&a, &b}) each->socket->charge_to(one);
+  for (auto* each : {&a, &b, &other}) each->socket->be_patient(false);
   loop.run([&] {
-    EXPECT_FALSE(a.socket->is_linked());  // it had its turn among the others
-    EXPECT_EQ(::send(a.pair.b.get(), "x", 1, 0), 1);
-    if (++turns == 3) loop.stop();
+    calls.push_back('|');
+    if (calls.size() > 4) loop.stop();
+    for (auto* each : {&a, &b, &other}) {
+      each->caller.is_slow = false;
+      EXPECT_EQ(::send(each->pair.b.get(), "x", 1, 0), 1);
+    }
     return false;
   });
-  EXPECT_GE(calls.size(), 3U);
+  EXPECT_EQ(calls.substr(0, 8), "aob|abo|");
+}
+
+TEST(LoopShare, TakesTurnsWithTheOthersAmongThePatient) {
+  Loop loop;
+  std::string calls;
+  Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, c{loop, calls, 'c'}, other{loop, calls, 'o'};
+  const auto one = std::make_shared<Share>();
+  for (auto* busy : {&a, &b, &c}) busy->socket->charge_to(one);
+  other.socket->charge_to(std::make_shared<Share>());
+  other.caller.again = other.socket.get();
+  loop.run([&] {
+    calls.push_back('|');
+    if (calls.size() >= 10) loop.stop();
+    return false;
+  });
+  EXPECT_EQ(calls.substr(0, 10), "a|o|b|o|c|");
 }
 
 Detached note_when_readable(Socket& socket, std::string& calls, char name) {

@@ -13,7 +13,7 @@
 
 namespace stile::server {
 
-using control::Action, control::ErrorCode, control::JsonArray, control::JsonObject;
+using control::Action, control::ErrorCode;
 
 ControlService::ControlService(boost::asio::io_context& context, PolicyDesk& desk, audit::Log& log,
                                Workers& workers, Daemon daemon)
@@ -86,24 +86,27 @@ std::string ControlService::head_of_status() const {
 void ControlService::ping(const Client& client) { client->answer('{' + head_of_status() + '}'); }
 
 void ControlService::status(const Client& client) {
-  gather<Report>(context_, workers_, &Worker::report, [this, client](std::vector<Report> reports) {
-    const StatusTail tail{daemon_.connections_open(), log_.events(), log_.gaps(), log_.problem()};
-    client->answer('{' + head_of_status() + ',' +
-                   status_totals(desk_.policy(), sum_up(reports), tail) + '}');
-  });
+  gather<Report>(context_, workers_, &Worker::report,
+                 [this, client](const std::vector<Report>& reports) {
+                   const StatusTail tail{daemon_.connections_open(), log_.events(), log_.gaps(),
+                                         log_.problem()};
+                   client->answer('{' + head_of_status() + ',' +
+                                  status_totals(desk_.policy(), sum_up(reports), tail) + '}');
+                 });
 }
 
 void ControlService::agents(const Client& client) {
-  gather<Report>(context_, workers_, &Worker::report, [this, client](std::vector<Report> reports) {
-    client->answer(agents_text(desk_.policy(), sum_up(reports), unix_micros()));
-  });
+  gather<Report>(context_, workers_, &Worker::report,
+                 [this, client](const std::vector<Report>& reports) {
+                   client->answer(agents_text(desk_.policy(), sum_up(reports), unix_micros()));
+                 });
 }
 
 void ControlService::agent(const Request& request, const Client& client) {
   if (find(request.agent, client) == nullptr) return;
   gather<Report>(
       context_, workers_, &Worker::report,
-      [this, client, id = request.agent](std::vector<Report> reports) {
+      [this, client, id = request.agent](const std::vector<Report>& reports) {
         const auto* running = find(id, client);
         if (running == nullptr) return;
         client->answer(agent_text(desk_.policy(), *running, sum_up(reports)[id], unix_micros()));

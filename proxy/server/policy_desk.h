@@ -106,7 +106,7 @@ class PolicyDesk {
   void on_save_failed(const std::string& why);
   void undo(std::vector<Pending> changes, const std::string& why);
   void start_reading();
-  void finish_reload(std::vector<Reload> asked, Reading reading);
+  void finish_reload(const std::vector<Reload>& asked, Reading reading);
   void finish_cards(Reading reading);
   void take_base(Reading& reading, const ChangeLine& line);
   void retire(control::BasePtr old);

@@ -70,7 +70,7 @@ void PolicyDesk::start_reading() {
     asio::post(context_, [this, asked, reading, is_reload] {
       is_reading_ = false;
       if (is_reload) {
-        finish_reload(std::move(*asked), std::move(*reading));
+        finish_reload(*asked, std::move(*reading));
       } else {
         finish_cards(std::move(*reading));
       }
@@ -109,7 +109,7 @@ void PolicyDesk::free_retired() {
   });
 }
 
-void PolicyDesk::finish_reload(std::vector<Reload> asked, Reading reading) {
+void PolicyDesk::finish_reload(const std::vector<Reload>& asked, Reading reading) {
   ChangeLine line;
   for (const auto& one : asked) line.actor += (line.actor.empty() ? "" : ", ") + one.actor;
   if (!reading.base) {

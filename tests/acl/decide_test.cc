@@ -81,8 +81,7 @@ TEST(Step4Syntax, RefusesHostsThatAreNotLdh) {
   const AgentPolicy policy = agent({"*", "~.*"});
   for (const auto authority :
        {"", ":443", "-a.com:443", "a..com:443", "a b.com:443", "user@a.com:443", "a%2ecom:443",
-        "b\xc3\xbc"
-        "cher.de:443",
+        "b\303\274cher.de:443",  // octal: it ends before the c
         "a_b.com:443"}) {
     EXPECT_EQ(answer(policy, authority), "deny bad-request") << authority;
   }

@@ -19,9 +19,9 @@ class Source {
 
   std::size_t below(std::size_t limit) { return random_() % limit; }
 
-  template <std::size_t count>
-  const std::string& one_of(const std::string (&choices)[count]) {
-    return choices[below(count)];
+  template <std::size_t Count>
+  const std::string& one_of(const std::string (&choices)[Count]) {
+    return choices[below(Count)];
   }
 
   std::string name() {

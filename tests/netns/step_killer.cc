@@ -13,8 +13,8 @@ int main(int argc, char** argv) {
   if (argc != 4) return 2;
   const std::string what = argv[1];
   const std::string id = argv[2];
-  const int fatal = std::atoi(argv[3]);
-  int count = 0;
+  const long fatal = std::strtol(argv[3], nullptr, 10);
+  long count = 0;
   const auto before = [&](netns::Step) {
     if (count++ == fatal) std::raise(SIGKILL);
   };

@@ -118,9 +118,10 @@ def revoke(folder, sockets):
     while len(closed) < len(sockets):
         closed.update(number for number, _ in poll.poll(60, 4096))
     last = time.monotonic() - began
-    lines = 0
+    lines, begun = 0, ""
     while lines < len(sockets) or not answered:
-        lines += log.read().count('"reason":"revoked"')
+        whole, _, begun = (begun + log.read()).rpartition("\n")
+        lines += whole.count('"reason":"revoked"')
         time.sleep(0.001)
     return answered[0] - began, last, time.monotonic() - began
 

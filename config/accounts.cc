@@ -10,13 +10,14 @@
 namespace stile::config {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 24;  // a group of a million members
+// The first size is too small for nearly all, so that growing is no rare case.
+constexpr std::size_t first_bytes = 16, most_bytes = std::size_t{1} << 25;
 
 // `look_up` is getpwnam_r or getgrnam_r: an entry that does not fit is there all the same.
 template <class Entry, class LookUp>
 std::optional<Entry> find(const std::string& name, const LookUp& look_up) {
   std::vector<char> texts;  // that the entry points to
-  for (std::size_t size = 4096; size <= most_bytes; size *= 8) {
+  for (std::size_t size = first_bytes; size <= most_bytes; size *= 8) {
     texts.resize(size);
     Entry entry{};
     Entry* found = nullptr;

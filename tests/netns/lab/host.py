@@ -14,7 +14,8 @@ IS_SANITIZED = BUILD.name in ("asan", "tsan")  # several times slower
 PATIENCE_SECONDS = 30  # for what takes milliseconds on an idle machine
 
 # Everything that stile-netns writes to is in memory and private to these namespaces. /etc and /var
-# are copies that can be written without the machine's noticing.
+# are copies that can be written without the machine's noticing; /tmp is empty but for this tree, if
+# it lies there.
 SET_UP = """
 set -e
 mount -t tmpfs tmpfs /run
@@ -23,8 +24,11 @@ for place in etc var; do
   mount -t overlay overlay -o lowerdir=/$place,upperdir=/run/.$place/upper,workdir=/run/.$place/work /$place
 done
 mountpoint -q /etc && mountpoint -q /var && rm -rf /etc/stile /var/lib/stile /var/log/stile  # in the copies
+mkdir /run/.tree
+mount --bind "$tree" /run/.tree
 mount -t tmpfs tmpfs /tmp
 chmod 1777 /tmp
+case $tree in /tmp/*) mkdir -p "$tree" && mount --move /run/.tree "$tree" ;; *) umount /run/.tree ;; esac
 chmod 755 /run
 ip link set lo up
 echo ready
@@ -46,7 +50,8 @@ class Namespace:
 
     def __init__(self, flags, script):
         self.process = subprocess.Popen(
-            ["unshare", *flags, "bash", "-c", script], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+            ["unshare", *flags, "bash", "-c", script], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+            env=os.environ | {"tree": str(ROOT)})
         if self.process.stdout.readline() != b"ready\n":
             raise RuntimeError("the namespace could not be set up")
         self.children = []

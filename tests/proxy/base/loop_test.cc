@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -242,56 +243,50 @@ TEST(LoopPatience, IsOverForASocketThatCloses) {
   EXPECT_EQ(calls, "ac");
 }
 
-TEST(LoopShare, IsWhatAllSocketsOfOneTakeTogetherBeforeTheOthers) {
+// Three sockets of one share and one of another, ready in this order. Each takes more than a share.
+struct TwoShares {
   Loop loop;
   std::string calls;
-  // Ready in this order; each takes more than a share.
   Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, c{loop, calls, 'c'}, other{loop, calls, 'o'};
-  const auto one = std::make_shared<Share>();
-  for (auto* busy : {&a, &b, &c}) busy->socket->charge_to(one);
-  other.socket->charge_to(std::make_shared<Share>());
-  for (auto* each : {&a, &b, &c, &other}) each->socket->be_patient(false);
-  loop.run([&] {
-    calls.push_back('|');
-    if (calls.size() >= 6) loop.stop();
-    return false;
-  });
-  EXPECT_EQ(calls.substr(0, 6), "aob|c|");
+
+  explicit TwoShares(bool are_patient) {
+    const auto one = std::make_shared<Share>();
+    for (auto* busy : {&a, &b, &c}) busy->socket->charge_to(one);
+    other.socket->charge_to(std::make_shared<Share>());
+    for (auto* each : {&a, &b, &c, &other}) each->socket->be_patient(are_patient);
+  }
+  // Who was called in the first turns, with a bar behind each turn.
+  std::string run(
+      std::size_t length, const std::function<void()>& after_each_turn = [] {}) {
+    loop.run([&] {
+      calls.push_back('|');
+      if (calls.size() >= length) loop.stop();
+      after_each_turn();
+      return false;
+    });
+    return calls.substr(0, length);
+  }
+};
+
+TEST(LoopShare, IsWhatAllSocketsOfOneTakeTogetherBeforeTheOthers) {
+  EXPECT_EQ(TwoShares{false}.run(6), "aob|c|");
 }
 
 TEST(LoopShare, IsNewEachTurn) {
-  Loop loop;
-  std::string calls;
-  Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, other{loop, calls, 'o'};
-  const auto one = std::make_shared<Share>();
-  for (auto* each : {&a, &b}) each->socket->charge_to(one);
-  for (auto* each : {&a, &b, &other}) each->socket->be_patient(false);
-  loop.run([&] {
-    calls.push_back('|');
-    if (calls.size() > 4) loop.stop();
-    for (auto* each : {&a, &b, &other}) {
+  TwoShares all{false};
+  const auto ready_and_quick = [&] {
+    for (auto* each : {&all.a, &all.b, &all.other}) {
       each->caller.is_slow = false;
       EXPECT_EQ(::send(each->pair.b.get(), "x", 1, 0), 1);
     }
-    return false;
-  });
-  EXPECT_EQ(calls.substr(0, 8), "aob|abo|");
+  };
+  EXPECT_EQ(all.run(9, ready_and_quick), "aob|aboc|");
 }
 
 TEST(LoopShare, TakesTurnsWithTheOthersAmongThePatient) {
-  Loop loop;
-  std::string calls;
-  Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, c{loop, calls, 'c'}, other{loop, calls, 'o'};
-  const auto one = std::make_shared<Share>();
-  for (auto* busy : {&a, &b, &c}) busy->socket->charge_to(one);
-  other.socket->charge_to(std::make_shared<Share>());
-  other.caller.again = other.socket.get();
-  loop.run([&] {
-    calls.push_back('|');
-    if (calls.size() >= 10) loop.stop();
-    return false;
-  });
-  EXPECT_EQ(calls.substr(0, 10), "a|o|b|o|c|");
+  TwoShares all{true};
+  all.other.caller.again = all.other.socket.get();
+  EXPECT_EQ(all.run(10), "a|o|b|o|c|");
 }
 
 Detached note_when_readable(Socket& socket, std::string& calls, char name) {

@@ -4,17 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace stile::acl {
 namespace {
-
-char to_lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool same_letters(std::string_view a, std::string_view b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return to_lower(x) == to_lower(y); });
-}
 
 // squid takes these in any case, so that `get` is no way around a rule for GET; all other methods
 // are compared as they are.
@@ -23,9 +16,9 @@ constexpr std::array<std::string_view, 8> caseless_methods{"GET",     "POST",  "
 
 bool same_method(std::string_view rule, std::string_view asked) noexcept {
   if (rule == asked) return true;
-  return same_letters(rule, asked) &&
+  return equal_ignoring_case(rule, asked) &&
          std::any_of(caseless_methods.begin(), caseless_methods.end(),
-                     [&](std::string_view known) { return same_letters(known, asked); });
+                     [&](std::string_view known) { return equal_ignoring_case(known, asked); });
 }
 
 bool has_literal(const AccessQuery& query) noexcept {
@@ -34,12 +27,6 @@ bool has_literal(const AccessQuery& query) noexcept {
 
 std::string literal_text(const AccessQuery& query) {
   return has_literal(query) ? query.addresses->front().text() : std::string{};
-}
-
-int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = to_lower(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 // squid looks at the unescaped path, so that %73quid… is no way around the rule.

@@ -4,20 +4,13 @@
 #include <charconv>
 #include <cstddef>
 
+#include "base/ascii.h"
+
 namespace stile::acl {
 namespace {
 
 constexpr std::uint32_t all_v4 = 0xffffffff;
 constexpr std::uint64_t all_64 = ~std::uint64_t{0};
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-int hex_value(char c) noexcept {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // A whole text of digits without a leading zero, at most `max`. "010" is 8 to inet_aton and 10 to
 // others: a spelling with two readings is no number here.

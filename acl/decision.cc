@@ -7,14 +7,14 @@
 namespace stile::acl {
 namespace {
 
-struct Row {
+struct ReasonRow {
   Reason reason;
   std::string_view text;
   int status;
   std::string_view sentence;
 };
 
-constexpr std::array<Row, reason_count> rows{{
+constexpr std::array<ReasonRow, reason_count> rows{{
     {Reason::none, "none", 200, "The request was let through."},
     {Reason::unknown_agent, "unknown-agent", 403,
      "The source address of this connection belongs to no agent."},
@@ -69,7 +69,7 @@ constexpr bool rows_follow_the_enum() {
 }
 static_assert(rows_follow_the_enum());
 
-const Row& row(Reason reason) noexcept {
+const ReasonRow& row(Reason reason) noexcept {
   const auto index = static_cast<std::size_t>(reason);
   return rows[index < rows.size() ? index : static_cast<std::size_t>(Reason::internal_error)];
 }

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace stile::acl {
 namespace {
 
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-constexpr bool is_hex(char c) noexcept {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+constexpr bool is_hex(char c) noexcept { return hex_value(c) >= 0; }
 
 // What a byte can be in a host.
 constexpr unsigned foreign = 1;     // cannot stand in a name

@@ -13,10 +13,10 @@ constexpr std::size_t long_name = 8;  // below that, two slips make another word
 // Insertions, deletions, replacements and swaps of neighbours that make `a` into `b`; `limit` + 1
 // if there are more than `limit`. Only the diagonal band that can stay within it is looked at.
 std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) {
-  using Row = std::array<std::size_t, Host::max_length + 1>;
+  using Distances = std::array<std::size_t, Host::max_length + 1>;
   const std::size_t too_far = limit + 1;
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return too_far;
-  Row before{}, last{}, row{};
+  Distances before{}, last{}, row{};
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = std::min(j, too_far);
   for (std::size_t i = 1; i <= a.size(); ++i) {
     const std::size_t from = i > limit ? i - limit : 1;

@@ -6,6 +6,7 @@
 #include "acl/address.h"
 #include "acl/quoted.h"
 #include "acl/regex_set.h"
+#include "base/ascii.h"
 
 namespace stile::acl {
 namespace {
@@ -89,10 +90,7 @@ Result<PatternView> parse_regex(std::string_view text) {
 Result<Pattern::Reach> take_scheme(std::string_view text, std::string_view& rest) {
   const std::size_t end = rest.find("://");
   if (end == std::string_view::npos) return Pattern::Reach::bare;
-  std::string scheme{rest.substr(0, end)};
-  for (char& c : scheme) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  const std::string scheme = lower_case(rest.substr(0, end));
   rest.remove_prefix(end + 3);
   if (scheme == "http") return Pattern::Reach::http;
   if (scheme == "tcp") return Pattern::Reach::tcp;

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "audit/format.h"
+#include "base/ascii.h"
 
 namespace stile::audit {
 namespace {
@@ -27,11 +28,7 @@ constexpr std::array<KeyInfo, key_count> keys{{
 }};
 constexpr std::size_t required_keys = 3;  // ts, seq, event
 
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 bool is_lower_hex(char byte) { return is_digit(byte) || (byte >= 'a' && byte <= 'f'); }
-unsigned hex_value(char digit) {
-  return static_cast<unsigned>(is_digit(digit) ? digit - '0' : digit - 'a' + 10);
-}
 
 }  // namespace
 

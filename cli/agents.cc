@@ -11,7 +11,7 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct AgentsOptions {
   ControlOptions control;
   std::string agent;
 };
@@ -49,7 +49,7 @@ int print_all(const Json& answer, const Terminal& terminal) {
   return fine;
 }
 
-int run(const Options& options) {
+int run_agents(const AgentsOptions& options) {
   if (options.agent.empty()) {
     return ask(options.control, Access::look, {{"action", "agents"}}, print_all);
   }
@@ -60,7 +60,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_agents(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AgentsOptions>();
   auto* command = app.add_subcommand("agents", "all agents, or all about one of them");
   command->add_option("AGENT", options->agent, "its policy, grants, budgets and counters");
   add_control_options(*command, options->control);
@@ -69,7 +69,7 @@ void add_agents(CLI::App& app, Action& action) {
       "  stile agents\n"
       "  stile agents alpha\n"
       "  stile agents --json | jq -r '.agents[].id'");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command->callback([options, &action] { action = [options] { return run_agents(*options); }; });
 }
 
 }  // namespace stile::cli

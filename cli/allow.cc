@@ -12,7 +12,7 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct AllowOptions {
   ControlOptions control;
   std::string agent;
   std::vector<std::string> hosts;
@@ -20,7 +20,7 @@ struct Options {
   std::uint64_t max_requests = 0;
 };
 
-Json request_of(const Options& options) {
+Json request_of(const AllowOptions& options) {
   Json request{{"action", "allow"}, {"agent", options.agent}, {"hosts", options.hosts}};
   if (const auto time = config::parse_duration(options.duration)) {
     request["ttl_seconds"] = std::chrono::duration_cast<std::chrono::seconds>(*time).count();
@@ -31,7 +31,7 @@ Json request_of(const Options& options) {
   return request;
 }
 
-int print(const Options& options, const Json& answer) {
+int print_allow(const AllowOptions& options, const Json& answer) {
   std::cout << options.agent << " may reach";
   for (const auto& host : options.hosts) {
     std::cout << (&host == &options.hosts.front() ? " " : ", ") << host;
@@ -48,7 +48,7 @@ int print(const Options& options, const Json& answer) {
 }  // namespace
 
 void add_allow(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AllowOptions>();
   auto* command = app.add_subcommand("allow", "let an agent reach hosts, now, for a while");
   command->add_option("AGENT", options->agent, "the agent's id")->required();
   command->add_option("HOST", options->hosts, "patterns, as in `allow` of the config")
@@ -70,8 +70,9 @@ void add_allow(CLI::App& app, Action& action) {
       "A deny rule wins over a grant. What is granted shows in `stile agents AGENT`.");
   command->callback([options, &action] {
     action = [options] {
-      return ask(options->control, Access::change, request_of(*options),
-                 [&](const Json& answer, const Terminal&) { return print(*options, answer); });
+      return ask(
+          options->control, Access::change, request_of(*options),
+          [&](const Json& answer, const Terminal&) { return print_allow(*options, answer); });
     };
   });
 }

@@ -14,19 +14,19 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct AuditOptions {
   std::vector<std::string> files;
   audit::VerifyOptions verify;
   audit::ShowOptions show;
   bool json = false;
 };
 
-void add_files(CLI::App& command, Options& options) {
+void add_files(CLI::App& command, AuditOptions& options) {
   command.add_option("FILE", options.files, "logs, oldest first; - is standard input")->required();
 }
 
 // The lines that `show` would show, as they are.
-int show_lines(const Options& options) {
+int show_lines(const AuditOptions& options) {
   for (const auto& name : options.files) {
     auto source = audit::LineSource::open(name);
     if (!source) {
@@ -43,7 +43,7 @@ int show_lines(const Options& options) {
 }
 
 void add_verify(CLI::App& audit, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AuditOptions>();
   auto* command = audit.add_subcommand("verify", "name the first place where a log is not whole");
   add_files(*command, *options);
   command->add_option("--head", options->verify.head,
@@ -65,7 +65,7 @@ void add_verify(CLI::App& audit, Action& action) {
 }
 
 void add_show(CLI::App& audit, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AuditOptions>();
   auto* command = audit.add_subcommand("show", "print the lines of a log for people");
   add_files(*command, *options);
   command->add_option("--agent", options->show.agent, "only this agent");

@@ -9,7 +9,7 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct BudgetOptions {
   ControlOptions control;
   std::string agent;
 };
@@ -17,7 +17,7 @@ struct Options {
 }  // namespace
 
 void add_budget(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BudgetOptions>();
   auto* budget = app.add_subcommand("budget", "give an agent its budgets anew");
   budget->require_subcommand(1);
   budget->footer("Example:\n  stile budget reset alpha");

@@ -13,7 +13,7 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct CheckOptions {
   std::optional<std::string> file;
   bool effective = false, json = false;
 };
@@ -21,7 +21,7 @@ struct Options {
 }  // namespace
 
 void add_check(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   auto* command = app.add_subcommand("check", "read a config; say all that is wrong with it");
   command->add_option("FILE", options->file,
                       "the config (default: what stiled would take without -c)");

@@ -13,14 +13,14 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct DiffOptions {
   ControlOptions control;
   std::optional<std::string> file, old;
   std::vector<std::string> logs;
 };
 
 // The first of these that there is: the config that was named, the running daemon, the log.
-Outcome<Judge> judge_before(const Options& options) {
+Outcome<Judge> judge_before(const DiffOptions& options) {
   if (options.old) {
     auto config = read_config(options.old);
     if (!config) return config.error();
@@ -32,7 +32,7 @@ Outcome<Judge> judge_before(const Options& options) {
   return judge_of_log();
 }
 
-int compare_by_log(const Options& options, const UsedConfig& config) {
+int compare_by_log(const DiffOptions& options, const UsedConfig& config) {
   const auto logs = audit_logs(options.logs, config);
   if (!logs) return report(logs.error(), options.control);
   const auto seen = read_logs(*logs);
@@ -53,7 +53,7 @@ int compare_by_log(const Options& options, const UsedConfig& config) {
   return result->refused.empty() ? fine : failed;
 }
 
-int compare_by_rules(const Options& options, const UsedConfig& config) {
+int compare_by_rules(const DiffOptions& options, const UsedConfig& config) {
   const auto before = read_config(options.old);
   if (!before) return report(before.error(), options.control);
   const auto diffs = compare_rules(*before->policies, *config.policies);
@@ -66,7 +66,7 @@ int compare_by_rules(const Options& options, const UsedConfig& config) {
   return fine;
 }
 
-int run(const Options& options) {
+int run_diff(const DiffOptions& options) {
   const auto config = read_config(options.file);
   if (!config) return report(config.error(), options.control);
   const bool has_other_config = options.file || options.old;
@@ -77,7 +77,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_diff(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffOptions>();
   auto* command = app.add_subcommand("diff", "what a new config would newly allow or refuse");
   command->add_option("FILE", options->file, "the new config (default: the one on disk)");
   command->add_option("--audit", options->logs, "judge the requests of these logs; - is stdin");
@@ -92,7 +92,7 @@ void add_diff(CLI::App& app, Action& action) {
       "  stile diff new.toml                         in which rules does it differ?\n"
       "  stile diff new.toml --audit audit.jsonl     what of this would newly be refused?\n"
       "With a log, the exit status is 1 if something would newly be refused.");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command->callback([options, &action] { action = [options] { return run_diff(*options); }; });
 }
 
 }  // namespace stile::cli

@@ -13,7 +13,7 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   ControlOptions control;
   std::string agent, target, method;
   bool resolve = false;
@@ -38,7 +38,7 @@ Target read_target(std::string_view text) {
   return target;
 }
 
-Json request_of(const Options& options) {
+Json request_of(const ExplainOptions& options) {
   Json request{{"action", "explain"}};
   const bool is_address = acl::Address::parse(options.agent).has_value();
   request[is_address ? "source" : "agent"] = options.agent;
@@ -60,7 +60,7 @@ Colour colour_of(const std::string& result) {
   return result.starts_with("would-deny") ? Colour::yellow : Colour::red;
 }
 
-void print(const Options& options, const Json& answer, const Terminal& terminal) {
+void print(const ExplainOptions& options, const Json& answer, const Terminal& terminal) {
   const auto verdict = text_of(answer, "verdict");
   const auto reason = text_of(answer, "reason");
   const bool is_plain = reason.empty() || reason == "none";
@@ -92,7 +92,7 @@ void print(const Options& options, const Json& answer, const Terminal& terminal)
   if (!advice.empty()) std::cout << "next: " << advice << '\n';
 }
 
-int run(const Options& options) {
+int run_explain(const ExplainOptions& options) {
   auto client = connect(options.control, Access::look);
   if (!client) return report(client.error(), options.control);
   const auto answer = send_request(*client, request_of(options));
@@ -108,7 +108,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainOptions>();
   auto* command = app.add_subcommand("explain", "what would become of a request, and why");
   command->add_option("AGENT", options->agent, "an agent's id, or a source address")->required();
   command->add_option("URL", options->target, "https://…, http://…, or HOST[:PORT] for a tunnel")
@@ -123,7 +123,7 @@ void add_explain(CLI::App& app, Action& action) {
       "  stile explain 10.200.0.2 http://packages.example.net/\n"
       "Exit status: 0 if it is let through (in mode observe too), 1 if it is refused. Nothing is\n"
       "sent and nothing is counted.");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command->callback([options, &action] { action = [options] { return run_explain(*options); }; });
 }
 
 }  // namespace stile::cli

@@ -21,7 +21,7 @@ std::vector<std::string> words_of(int argc, char** argv) {
   return words;
 }
 
-int run(int argc, char** argv) {
+int run_main(int argc, char** argv) {
   CLI::App app{"stile: what agents may reach, and what they did", "stile"};
   app.set_version_flag("--version", "stile " STILE_VERSION);
   app.require_subcommand(1);
@@ -42,7 +42,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return run_main(argc, argv);
   } catch (const std::exception& problem) {
     std::cerr << "stile: " << problem.what() << '\n';
     return failed;

@@ -9,12 +9,12 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct ModeOptions {
   ControlOptions control;
   std::string mode, agent;
 };
 
-int run(const Options& options) {
+int run_mode(const ModeOptions& options) {
   Json request{{"action", "mode"}, {"mode", options.mode}};
   if (!options.agent.empty()) request["agent"] = options.agent;
   return ask(options.control, Access::change, request, [&](const Json&, const Terminal&) {
@@ -34,7 +34,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_mode(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ModeOptions>();
   auto* command = app.add_subcommand("mode", "enforce, observe, or cut off (offline)");
   command->add_option("MODE", options->mode, "enforce, observe or offline")
       ->required()
@@ -47,7 +47,7 @@ void add_mode(CLI::App& app, Action& action) {
       "  stile mode offline alpha         alpha does not\n"
       "  stile mode observe alpha         log what would be refused, but let it through\n"
       "  stile mode enforce alpha");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command->callback([options, &action] { action = [options] { return run_mode(*options); }; });
 }
 
 }  // namespace stile::cli

@@ -13,7 +13,7 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct PutAgentOptions {
   ControlOptions control;
   std::string file, agent;
 };
@@ -36,7 +36,7 @@ Outcome<std::string> read_card(const std::string& path) {
   return text;
 }
 
-int put(const Options& options) {
+int put(const PutAgentOptions& options) {
   const auto card = read_card(options.file);
   if (!card) return report(card.error(), options.control);
   auto client = connect(options.control, Access::change);
@@ -54,7 +54,7 @@ int put(const Options& options) {
   return fine;
 }
 
-int remove(const Options& options) {
+int remove(const PutAgentOptions& options) {
   return ask(options.control, Access::change,
              {{"action", "remove-agent"}, {"agent", options.agent}},
              [&](const Json&, const Terminal&) {
@@ -66,7 +66,7 @@ int remove(const Options& options) {
 }  // namespace
 
 void add_put_agent(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PutAgentOptions>();
   auto* command = app.add_subcommand("put-agent", "add an agent, or replace it, from a card");
   command->add_option("FILE", options->file, "the card (JSON); - is standard input")->required();
   add_control_options(*command, options->control);
@@ -79,7 +79,7 @@ void add_put_agent(CLI::App& app, Action& action) {
 }
 
 void add_remove_agent(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PutAgentOptions>();
   auto* command = app.add_subcommand("remove-agent", "remove an agent and close what it has open");
   command->add_option("AGENT", options->agent, "the agent's id")->required();
   add_control_options(*command, options->control);

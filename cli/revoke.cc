@@ -11,13 +11,13 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct RevokeOptions {
   ControlOptions control;
   std::string agent, grant;
   std::vector<std::string> hosts;
 };
 
-int run(const Options& options) {
+int run_revoke(const RevokeOptions& options) {
   Json request{{"action", "revoke"}, {"agent", options.agent}};
   if (options.grant.empty()) {
     request["hosts"] = options.hosts;
@@ -45,7 +45,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_revoke(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RevokeOptions>();
   auto* command = app.add_subcommand("revoke", "take hosts from an agent, now");
   command->add_option("AGENT", options->agent, "the agent's id")->required();
   auto* hosts =
@@ -62,7 +62,7 @@ void add_revoke(CLI::App& app, Action& action) {
       "entry in the config changes.");
   command->callback([options, hosts, grant, &action] {
     if (hosts->empty() && grant->empty()) throw CLI::RequiredError("HOST or --grant");
-    action = [options] { return run(*options); };
+    action = [options] { return run_revoke(*options); };
   });
 }
 

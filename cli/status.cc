@@ -31,7 +31,7 @@ void print_totals(const Json& answer, const Terminal& terminal) {
   }
 }
 
-int print(const Json& answer, const Terminal& terminal) {
+int print_status(const Json& answer, const Terminal& terminal) {
   const Cell mode{text_of(answer, "mode")};
   std::cout << "stiled " << Cell{text_of(answer, "version")}.text << ", up "
             << seconds_text(number_of(answer, "uptime_seconds")) << ", mode "
@@ -58,7 +58,9 @@ void add_status(CLI::App& app, Action& action) {
   add_control_options(*command, *options);
   command->footer("Examples:\n  stile\n  stile status --json | jq .generation");
   command->callback([options, &action] {
-    action = [options] { return ask(*options, Access::look, {{"action", "status"}}, print); };
+    action = [options] {
+      return ask(*options, Access::look, {{"action", "status"}}, print_status);
+    };
   });
 }
 

@@ -13,7 +13,7 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct SuggestOptions {
   std::vector<std::string> logs;
   std::optional<std::string> config;
   std::string agent;
@@ -75,7 +75,8 @@ Json as_json(const AgentAllowlist& list) {
           {"remarks", list.remarks}};
 }
 
-void print(const Options& options, const std::vector<AgentAllowlist>& lists, const Seen& seen) {
+void print(const SuggestOptions& options, const std::vector<AgentAllowlist>& lists,
+           const Seen& seen) {
   if (options.json) {
     Json agents = Json::array();
     for (const auto& list : lists) agents.push_back(as_json(list));
@@ -104,7 +105,7 @@ KnownPorts ports_of(const std::optional<UsedConfig>& config, const std::string& 
   return {egress.ports, egress.http_ports};
 }
 
-int run(const Options& options) {
+int run_suggest(const SuggestOptions& options) {
   const ControlOptions control{{}, options.json};
   std::optional<UsedConfig> config;
   if (auto read = read_config(options.config)) {
@@ -126,7 +127,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_suggest(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SuggestOptions>();
   auto* command = app.add_subcommand("suggest", "the smallest allowlist for what a log has seen");
   command->add_option("--audit", options->logs,
                       "audit logs; - is standard input (default: the config's)");
@@ -142,7 +143,7 @@ void add_suggest(CLI::App& app, Action& action) {
       "Examples:\n"
       "  stile mode observe alpha; …; stile suggest --agent alpha\n"
       "  stile suggest --audit audit.jsonl.1 audit.jsonl --without-denied");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command->callback([options, &action] { action = [options] { return run_suggest(*options); }; });
 }
 
 }  // namespace stile::cli

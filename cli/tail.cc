@@ -15,7 +15,7 @@
 namespace stile::cli {
 namespace {
 
-struct Options {
+struct TailOptions {
   ControlOptions control;
   audit::ShowOptions filter;
 };
@@ -23,7 +23,7 @@ struct Options {
 // Every line has been flushed when the next one is waited for, so that nothing is left to be done.
 void end_quietly(int) { ::_exit(fine); }
 
-void show(const Options& options, const std::string& text, const Terminal& terminal) {
+void show(const TailOptions& options, const std::string& text, const Terminal& terminal) {
   audit::Line line;
   if (audit::read_line(text, line) == audit::LineKind::whole) {
     if (!audit::matches(line, options.filter)) return;
@@ -44,7 +44,7 @@ void show(const Options& options, const std::string& text, const Terminal& termi
   }
 }
 
-int run(const Options& options) {
+int run_tail(const TailOptions& options) {
   std::signal(SIGINT, end_quietly);
   std::signal(SIGTERM, end_quietly);
   std::signal(SIGPIPE, end_quietly);
@@ -71,7 +71,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_tail(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TailOptions>();
   auto* command = app.add_subcommand("tail", "watch decisions as they are made");
   command->add_option("--agent", options->filter.agent, "only this one");
   command->add_flag("--denied", options->filter.denied_only, "only what is, or would be, refused");
@@ -83,7 +83,7 @@ void add_tail(CLI::App& app, Action& action) {
       "  stile tail --json | jq -r .host\n"
       "One line an event, times in UTC. A slow reader never holds up the proxy: it is told how\n"
       "many events it missed. Ctrl-C ends it.");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command->callback([options, &action] { action = [options] { return run_tail(*options); }; });
 }
 
 }  // namespace stile::cli

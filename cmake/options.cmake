@@ -5,6 +5,8 @@ add_library(stile::options ALIAS stile_options)
 target_compile_options(stile_options INTERFACE
   -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wsign-conversion
   -Wnon-virtual-dtor -Wold-style-cast -Wimplicit-fallthrough)
+# In a unity build every type of an unnamed namespace looks to g++ as if it came from a header.
+target_compile_options(stile_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 target_include_directories(stile_options INTERFACE ${PROJECT_SOURCE_DIR})
 
 # Asio: no deprecated names, and the reactor's descriptors need no lock (one loop, one thread).

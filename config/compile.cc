@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace stile::config {
 namespace {
 
@@ -12,13 +14,6 @@ std::shared_ptr<const acl::RuleSet> make_rules(const std::vector<PlacedPattern>&
   acl::RuleSet::Builder rules{source};
   for (const auto& [pattern, line] : patterns) rules.add(pattern, line);
   return std::move(rules).build();
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
 }
 
 acl::PrefixMap make_prefix_map(const std::vector<acl::Prefix>& global,

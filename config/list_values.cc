@@ -5,6 +5,7 @@
 #include <array>
 
 #include "acl/quoted.h"
+#include "base/ascii.h"
 #include "config/endpoint.h"
 
 namespace stile::config {
@@ -71,13 +72,6 @@ bool is_header_name(std::string_view text) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            marks.find(c) != std::string_view::npos;
   });
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Entries pair_up(const Reading& reading) {
 
 }  // namespace
 
-Reader config_reader(std::optional<std::string> path) {
+PolicyReader config_reader(std::optional<std::string> path) {
   return [path = std::move(path)]() -> config::Checked<Reading> {
     auto loaded = config::load_or_default(path);
     if (!loaded) return loaded.error();
@@ -47,7 +47,7 @@ Reader config_reader(std::optional<std::string> path) {
   };
 }
 
-config::Checked<BasePtr> read_base(const Reader& reader) {
+config::Checked<BasePtr> read_base(const PolicyReader& reader) {
   auto reading = reader();
   if (!reading) return reading.error();
   auto entries = pair_up(*reading);

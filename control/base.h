@@ -38,13 +38,13 @@ struct Reading {
   std::unique_ptr<config::Shared> shared;
   std::vector<std::shared_ptr<const acl::AgentPolicy>> agents;
 };
-using Reader = std::function<config::Checked<Reading>()>;
+using PolicyReader = std::function<config::Checked<Reading>()>;
 
 // Reads a stile.toml; without a path the usual one, or the embedded default.
-[[nodiscard]] Reader config_reader(std::optional<std::string> path);
+[[nodiscard]] PolicyReader config_reader(std::optional<std::string> path);
 
 // Reads and compiles everything; may take long.
-[[nodiscard]] config::Checked<BasePtr> read_base(const Reader& reader);
+[[nodiscard]] config::Checked<BasePtr> read_base(const PolicyReader& reader);
 
 // The same config with only the directories of cards read anew. Agents whose card is the same keep
 // their compiled policy.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* directory_path = "/run/stile/netns";
 constexpr char separator = '@';
-constexpr std::size_t most_bytes = 128U << 10U;  // a card has 64 KiB at most
+constexpr std::size_t most_record_bytes = 128U << 10U;  // a card has 64 KiB at most
 
 std::string name_of(const Agent& agent) { return agent.id + separator + agent.address.text(); }
 
@@ -56,7 +56,7 @@ Result<std::vector<Records::Owner>> Records::owners() const {
 
 Result<Record> Records::read(const Owner& owner) const {
   Record record{{owner.id, owner.address, {}}, false, {}, {}};
-  const auto text = read_file(directory_.get(), name_of(record.agent), most_bytes);
+  const auto text = read_file(directory_.get(), name_of(record.agent), most_record_bytes);
   if (!text) return text.error();
   if (*text) {
     record.agent.instance = value_of(**text, "instance");

@@ -15,7 +15,7 @@ namespace stile::netns {
 namespace {
 
 constexpr const char* file_name = "netns.last";
-constexpr std::size_t most_bytes = 64;
+constexpr std::size_t most_state_bytes = 64;
 
 Result<UniqueFd> open_state(const std::string& path) {
   // The daemon's, if it has a user of its own: it may start later and needs to write here.
@@ -37,7 +37,7 @@ Result<UniqueFd> open_state(const std::string& path) {
 Result<std::optional<acl::Address>> last_given(const std::string& state_dir) {
   const auto directory = open_state(state_dir);
   if (!directory) return directory.error();
-  const auto text = read_file(directory->get(), file_name, most_bytes);
+  const auto text = read_file(directory->get(), file_name, most_state_bytes);
   if (!text || !*text) return std::optional<acl::Address>{};
   return acl::Address::parse((*text)->substr(0, (*text)->find('\n')));
 }

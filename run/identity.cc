@@ -26,7 +26,7 @@ Result<void> write_once(const std::string& path, const std::string& text) {
   return {};
 }
 
-bool is_directory(const std::string& path) {
+bool has_directory(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
@@ -46,7 +46,7 @@ Identity choose_identity() {
   if (const passwd* entry = ::getpwuid(here.st_uid)) {
     group = entry->pw_gid;
     identity.name = entry->pw_name;
-    if (is_directory(entry->pw_dir)) identity.home = entry->pw_dir;
+    if (has_directory(entry->pw_dir)) identity.home = entry->pw_dir;
   }
   if (group != 0) identity.gid = group;
   return identity;

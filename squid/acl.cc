@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "acl/pattern.h"
+#include "base/ascii.h"
 #include "squid/directives.h"
 #include "squid/parser.h"
 #include "squid/posix_regex.h"

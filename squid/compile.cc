@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "audit/log_format.h"
+#include "base/ascii.h"
 #include "squid/parser.h"
 
 namespace stile::squid {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "squid/parser.h"
 
 namespace stile::squid {

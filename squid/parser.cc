@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "config/endpoint.h"
 #include "squid/directives.h"
 
@@ -32,14 +33,6 @@ bool is_off(const Line& line) {
 }
 
 }  // namespace
-
-std::string lower_case(std::string_view text) {
-  std::string lower{text};
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
 
 const Acl* Conf::find(std::string_view name) const {
   const auto found =

@@ -72,6 +72,4 @@ class Parser {
   std::optional<Line> access_log_;  // read at the end: its format may come later
 };
 
-[[nodiscard]] std::string lower_case(std::string_view text);
-
 }  // namespace stile::squid

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <set>
 
+#include "base/ascii.h"
 #include "config/endpoint.h"
 #include "squid/parser.h"
 

@@ -4,21 +4,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "proxy/http/fields.h"
 
 namespace stile::http {
-namespace {
-
-// -1: no hex digit.
-int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
-
 ChunkedDecoder::Step ChunkedDecoder::next(std::string_view input) {
   std::size_t at = 0;
   for (; state_ != State::done && state_ != State::broken && at < input.size(); ++at) {

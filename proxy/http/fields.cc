@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "proxy/http/head.h"
 
 namespace stile::http {
@@ -24,22 +25,13 @@ constexpr std::array<std::uint8_t, 256> make_byte_classes() {
   return classes;
 }
 
-constexpr char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
-
-constexpr char folded(char c) noexcept { return c == '_' ? '-' : lower(c); }
+constexpr char folded(char c) noexcept { return c == '_' ? '-' : to_lower(c); }
 
 constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 
 }  // namespace
 
 constinit const std::array<std::uint8_t, 256> byte_classes = make_byte_classes();
-
-bool iequals(std::string_view a, std::string_view b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
-}
 
 bool equals_folded(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "proxy/http/fields.h"
 
 namespace stile::http {
@@ -26,8 +27,9 @@ class ConnectionOptions {
   }
 
   [[nodiscard]] bool name(std::string_view field) const noexcept {
-    return std::any_of(options_.begin(), options_.begin() + count_,
-                       [field](std::string_view option) { return iequals(option, field); });
+    return std::any_of(
+        options_.begin(), options_.begin() + count_,
+        [field](std::string_view option) { return equal_ignoring_case(option, field); });
   }
 
  private:
@@ -37,7 +39,7 @@ class ConnectionOptions {
 
 const std::string* find_name(std::span<const std::string> names, std::string_view name) noexcept {
   const auto found = std::find_if(names.begin(), names.end(), [name](const std::string& candidate) {
-    return iequals(candidate, name);
+    return equal_ignoring_case(candidate, name);
   });
   return found == names.end() ? nullptr : &*found;
 }

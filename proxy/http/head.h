@@ -111,7 +111,4 @@ struct AbsoluteTarget {
 };
 [[nodiscard]] std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noexcept;
 
-// Field names without case; `_` is not folded.
-[[nodiscard]] bool iequals(std::string_view a, std::string_view b) noexcept;
-
 }  // namespace stile::http

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "base/ascii.h"
 #include "proxy/http/fields.h"
 
 namespace stile::http {
@@ -40,7 +41,7 @@ std::string_view read_length(std::string_view value, Seen& seen) noexcept {
 
 std::string_view read_encoding(std::string_view value, Seen& seen) noexcept {
   if (seen.encodings++ != 0) return "more than one Transfer-Encoding";
-  return iequals(value, "chunked") ? "" : "Transfer-Encoding other than chunked";
+  return equal_ignoring_case(value, "chunked") ? "" : "Transfer-Encoding other than chunked";
 }
 
 std::string_view read_connection(std::string_view value, Seen& seen) noexcept {
@@ -48,8 +49,8 @@ std::string_view read_connection(std::string_view value, Seen& seen) noexcept {
     if (++seen.options > max_connection_options) return false;
     // Whoever drops the named field leaves the next reader without the message's end.
     if (is_framing(field_kind(option))) return false;
-    seen.has_close |= iequals(option, "close");
-    seen.has_keep_alive |= iequals(option, "keep-alive");
+    seen.has_close |= equal_ignoring_case(option, "close");
+    seen.has_keep_alive |= equal_ignoring_case(option, "keep-alive");
     return true;
   };
   return for_each_option(value, take) ? "" : "malformed Connection";
@@ -120,7 +121,7 @@ RuleBreak apply_request_rules(RequestHead& head) noexcept {
   if (const auto error = request_conflict(head, seen); !error.empty()) return {error};
   for (std::size_t i = 0; seen.expects != 0 && i < head.fields.size(); ++i) {
     if (field_kind(head.fields[i].name) != FieldKind::expect) continue;
-    if (seen.expects > 1 || !iequals(head.fields[i].value, "100-continue")) {
+    if (seen.expects > 1 || !equal_ignoring_case(head.fields[i].value, "100-continue")) {
       return {"Expect other than 100-continue", i};
     }
   }

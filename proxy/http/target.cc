@@ -1,6 +1,7 @@
 // Absolute-form targets: cut into authority, path and query, nothing decoded and nothing repaired.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "proxy/http/fields.h"
 #include "proxy/http/head.h"
 
@@ -8,7 +9,7 @@ namespace stile::http {
 
 std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noexcept {
   constexpr std::string_view scheme = "http://";
-  if (!iequals(target.substr(0, scheme.size()), scheme)) return std::nullopt;
+  if (!equal_ignoring_case(target.substr(0, scheme.size()), scheme)) return std::nullopt;
   // `#` and `\`: URL parsers disagree on where the host ends. Control bytes split lines.
   const bool is_clean = std::all_of(target.begin(), target.end(), [](char c) {
     return is_in(target_byte, c) && c != '#' && c != '\\';

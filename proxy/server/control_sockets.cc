@@ -16,7 +16,9 @@
 namespace stile::server {
 namespace {
 
-Error failed(const std::string& path) { return {"control " + path + ": " + error_text(errno)}; }
+Error control_failed(const std::string& path) {
+  return {"control " + path + ": " + error_text(errno)};
+}
 
 // "" is the daemon's own group: nothing to change.
 Result<std::optional<gid_t>> find_group(const std::string& name) {
@@ -37,8 +39,9 @@ Result<UniqueFd> bind_one(const std::string& path, const std::string& group) {
   auto socket = bind_unix(path, "control " + path);
   ::umask(before);
   if (!socket) return socket;
-  if (*gid && ::chown(path.c_str(), static_cast<uid_t>(-1), **gid) != 0) return failed(path);
-  if (::chmod(path.c_str(), 0660) != 0) return failed(path);
+  if (*gid && ::chown(path.c_str(), static_cast<uid_t>(-1), **gid) != 0)
+    return control_failed(path);
+  if (::chmod(path.c_str(), 0660) != 0) return control_failed(path);
   return socket;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "acl/quoted.h"
+#include "base/ascii.h"
 #include "control/json_text.h"
 #include "proxy/http/fields.h"
 #include "proxy/http/head.h"
@@ -27,9 +28,9 @@ control::Failure bad(std::string message) {
 control::Outcome<Asked> read_url(const control::Request& request) {
   const std::string_view url = request.url;
   const auto is = [&](std::string_view scheme) {
-    return http::iequals(url.substr(0, scheme.size()), scheme);
+    return equal_ignoring_case(url.substr(0, scheme.size()), scheme);
   };
-  const bool wants_tunnel = http::iequals(request.method, "CONNECT");
+  const bool wants_tunnel = equal_ignoring_case(request.method, "CONNECT");
   if (is("http://") && !wants_tunnel) {
     const auto target = http::parse_absolute_target(url);
     if (!target) return Asked{acl::Scheme::http, {}, true};
@@ -57,7 +58,7 @@ control::Outcome<Asked> read_url(const control::Request& request) {
 
 control::Outcome<Asked> read_asked(const control::Request& request) {
   if (!request.url.empty()) return read_url(request);
-  const bool is_tunnel = request.method.empty() || http::iequals(request.method, "CONNECT");
+  const bool is_tunnel = request.method.empty() || equal_ignoring_case(request.method, "CONNECT");
   std::string host = request.host;
   // An IPv6 address without its brackets is meant as one.
   if (host.find(':') != std::string::npos && !host.starts_with('[')) host = '[' + host + ']';

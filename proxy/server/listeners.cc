@@ -21,7 +21,9 @@ namespace {
 
 constexpr int backlog = 4096;
 
-Error failed(const std::string& name) { return {"listen " + name + ": " + error_text(errno)}; }
+Error listen_failed(const std::string& name) {
+  return {"listen " + name + ": " + error_text(errno)};
+}
 
 void set_option(int fd, int level, int option) {
   const int on = 1;
@@ -30,7 +32,7 @@ void set_option(int fd, int level, int option) {
 
 Result<UniqueFd> bind_tcp(const net::SockAddr& address, bool share_port, const std::string& name) {
   UniqueFd fd{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  if (!fd) return failed(name);
+  if (!fd) return listen_failed(name);
   set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR);
   if (share_port) set_option(fd.get(), SOL_SOCKET, SO_REUSEPORT);
   // The address of the fence's gateway may come later than the daemon.
@@ -39,7 +41,7 @@ Result<UniqueFd> bind_tcp(const net::SockAddr& address, bool share_port, const s
   const bool is_any = address.address() == acl::Address::v6({});
   if (address.family() == AF_INET6 && !is_any) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY);
   set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY);  // accepted sockets inherit it
-  if (::bind(fd.get(), address.get(), address.size()) != 0) return failed(name);
+  if (::bind(fd.get(), address.get(), address.size()) != 0) return listen_failed(name);
   return fd;
 }
 
@@ -53,7 +55,7 @@ Result<Listener> open_tcp(const config::Endpoint& endpoint, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     auto fd = bind_tcp(address, true, listener.name);
     if (!fd) return fd.error();
-    if (::listen(fd->get(), backlog) != 0) return failed(listener.name);
+    if (::listen(fd->get(), backlog) != 0) return listen_failed(listener.name);
     listener.sockets.push_back(std::move(*fd));
   }
   return listener;

@@ -44,7 +44,7 @@ class Kept {
 
 }  // namespace
 
-PolicyDesk::PolicyDesk(asio::io_context& context, control::Reader reader,
+PolicyDesk::PolicyDesk(asio::io_context& context, control::PolicyReader reader,
                        control::LivePolicy policy, std::optional<control::StateFile> state)
     : context_{context},
       read_{std::move(reader)},

@@ -54,8 +54,8 @@ class PolicyDesk {
   using ReloadDone = std::function<void(const control::Outcome<ReloadResult>&)>;
 
   // Without a state file nothing outlives the daemon.
-  PolicyDesk(boost::asio::io_context& context, control::Reader reader, control::LivePolicy policy,
-             std::optional<control::StateFile> state);
+  PolicyDesk(boost::asio::io_context& context, control::PolicyReader reader,
+             control::LivePolicy policy, std::optional<control::StateFile> state);
   ~PolicyDesk();
 
   // Before anything else is asked of it.
@@ -118,7 +118,7 @@ class PolicyDesk {
   const std::shared_ptr<const acl::Snapshot>& new_snapshot();
 
   boost::asio::io_context& context_;
-  control::Reader read_;
+  control::PolicyReader read_;
   control::LivePolicy policy_;
   std::optional<control::StateFile> state_;
   audit::Log* log_ = nullptr;

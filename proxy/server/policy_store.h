@@ -10,7 +10,7 @@
 namespace stile::server {
 
 using Reading = control::Reading;
-using Reader = control::Reader;
+using Reader = control::PolicyReader;
 
 class PolicyStore {
  public:

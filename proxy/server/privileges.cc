@@ -19,14 +19,14 @@
 namespace stile::server {
 namespace {
 
-Error failed(const std::string& what) { return {what + ": " + error_text(errno)}; }
+Error privileges_failed(const std::string& what) { return {what + ": " + error_text(errno)}; }
 
 Result<void> become(const std::string& user) {
   const auto found = config::find_user(user);
   if (!found) return Error{"user " + user + ": there is no such user"};
   if (::initgroups(user.c_str(), found->group) != 0 || ::setgid(found->group) != 0 ||
       ::setuid(found->id) != 0) {
-    return failed("cannot become user " + user);
+    return privileges_failed("cannot become user " + user);
   }
   return {};
 }
@@ -51,8 +51,8 @@ Result<void> drop_capabilities() {
         return (one.effective | one.permitted | one.inheritable) == 0;
       });
   if (!has_none && ::syscall(SYS_capset, &header, none.data()) != 0)
-    return failed("cannot drop capabilities");
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("no_new_privs");
+    return privileges_failed("cannot drop capabilities");
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return privileges_failed("no_new_privs");
   return {};
 }
 

@@ -13,7 +13,7 @@
 namespace stile::server {
 namespace {
 
-constexpr int backlog = 4096;
+constexpr int unix_backlog = 4096;
 
 // What the kernel takes for an address of any family.
 const sockaddr* generic(const sockaddr_un& address) {
@@ -39,7 +39,7 @@ Result<UniqueFd> bind_unix(const std::string& path, const std::string& name) {
   UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   if (fd && is_stale(address)) ::unlink(address.sun_path);
   if (!fd || ::bind(fd.get(), generic(address), sizeof address) != 0 ||
-      ::listen(fd.get(), backlog) != 0) {
+      ::listen(fd.get(), unix_backlog) != 0) {
     return Error{name + ": " + error_text(errno)};
   }
   return fd;

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "base/ascii.h"
 #include "proxy/http/head.h"
 #include "proxy/net/dialer.h"
 #include "proxy/session/session.h"
@@ -159,7 +160,8 @@ Task<Session::Reason> Session::read_hello(Request& request, std::size_t& hello_b
     if (hello.state == tls::Hello::State::complete) {
       seen.has_sni = hello.has_sni;
       seen.has_ech = hello.has_ech;
-      seen.names_host = hello.has_sni && http::iequals(hello.sni, request.decision.host.text());
+      seen.names_host =
+          hello.has_sni && equal_ignoring_case(hello.sni, request.decision.host.text());
       request.sni = std::string{hello.sni};
       hello_bytes = hello.consumed;
       break;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/ascii.h"
 #include "proxy/http/head.h"
 
 namespace stile::session {
@@ -70,7 +71,7 @@ Reason HelloGuard::advance(std::string& out) {
   if (hello.has_ech && !allow_ech_) return Reason::ech_refused;
   if (is_literal_ != !hello.has_sni)
     return is_literal_ ? Reason::sni_mismatch : Reason::sni_missing;
-  if (!is_literal_ && !http::iequals(hello.sni, host_)) return Reason::sni_mismatch;
+  if (!is_literal_ && !equal_ignoring_case(hello.sni, host_)) return Reason::sni_mismatch;
   state_ = State::done;
   return advance(out);
 }

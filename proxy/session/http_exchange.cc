@@ -2,6 +2,7 @@
 // http_upload.cc, what comes back in http_answer.cc.
 #include "proxy/session/http_exchange.h"
 
+#include "base/ascii.h"
 #include "proxy/http/forward.h"
 #include "proxy/session/session.h"
 
@@ -84,7 +85,7 @@ HttpExchange::Reason HttpExchange::read_target() {
   request_.authority = std::string{target->authority};
   request_.path = std::string{target->path};
   if (!acl::split_authority(target->authority).has_port) request_.authority += ":80";
-  if (head_.has_host && !http::iequals(target->authority, head_.host) &&
+  if (head_.has_host && !equal_ignoring_case(target->authority, head_.host) &&
       !host_agrees(request_.authority)) {
     return Reason::bad_request;
   }
@@ -132,7 +133,7 @@ bool HttpExchange::host_agrees(std::string_view authority) const {
   const acl::HostParse left = acl::parse_host(a.host), right = acl::parse_host(b.host);
   if (left.kind != right.kind) return false;
   if (left.kind == acl::HostParse::Kind::name) return left.host == right.host;
-  return http::iequals(a.host, b.host);
+  return equal_ignoring_case(a.host, b.host);
 }
 
 // A kept connection to the same origin is used again, once this request has been judged by itself.

@@ -8,7 +8,7 @@
 namespace stile::acl {
 namespace {
 
-using Kind = AccessList::Outcome::Kind;
+using Outcome = AccessList::Outcome;
 
 Address address(std::string_view text) { return Address::parse(text).value(); }
 
@@ -25,7 +25,7 @@ enum : std::uint32_t {
   allowed,
   numbered,
   ssl_ports,
-  connect,
+  connects,
   manager,
   all
 };
@@ -44,8 +44,8 @@ std::vector<Condition> conditions() {
   list[numbered].regexes = *RegexSet::compile({names({"~.*api[0-9].*"})});
   list[ssl_ports].kind = Condition::Kind::port;
   list[ssl_ports].ports = {{443, 443}, {1025, 65535}};
-  list[connect].kind = Condition::Kind::method;
-  list[connect].methods = {"CONNECT", "Purge"};
+  list[connects].kind = Condition::Kind::method;
+  list[connects].methods = {"CONNECT", "Purge"};
   list[manager].kind = Condition::Kind::manager;
   list[all].kind = Condition::Kind::source;
   list[all].addresses =
@@ -72,7 +72,7 @@ struct Asked {
   std::vector<std::string> addresses{};
 };
 
-Kind ask(const AccessList& list, const Asked& asked) {
+Outcome::Kind ask(const AccessList& list, const Asked& asked) {
   const HostParse parse = parse_host(asked.host);
   const HostKey key{parse.host};
   std::vector<Address> addresses;
@@ -88,21 +88,23 @@ Kind ask(const AccessList& list, const Asked& asked) {
   return list.ask(query).kind;
 }
 
-TEST(AccessList, DeniesEverythingWithoutRules) { EXPECT_EQ(ask(list_of({}), {}), Kind::deny); }
+TEST(AccessList, DeniesEverythingWithoutRules) {
+  EXPECT_EQ(ask(list_of({}), {}), Outcome::Kind::deny);
+}
 
 TEST(AccessList, EndsWithTheOppositeOfTheLastRule) {
-  EXPECT_EQ(ask(list_of({rule(false, {{allowed, true}})}), {}), Kind::allow);
-  EXPECT_EQ(ask(list_of({rule(true, {{allowed, true}})}), {}), Kind::deny);
+  EXPECT_EQ(ask(list_of({rule(false, {{allowed, true}})}), {}), Outcome::Kind::allow);
+  EXPECT_EQ(ask(list_of({rule(true, {{allowed, true}})}), {}), Outcome::Kind::deny);
 }
 
 TEST(AccessList, TakesTheFirstRuleThatHolds) {
-  const auto rules = list_of({rule(false, {{connect}, {ssl_ports, true}}),
+  const auto rules = list_of({rule(false, {{connects}, {ssl_ports, true}}),
                               rule(true, {{localnet}, {allowed}}), rule(false, {{all}})});
-  EXPECT_EQ(ask(rules, {}), Kind::allow);
-  EXPECT_EQ(ask(rules, {.port = 25}), Kind::deny);
-  EXPECT_EQ(ask(rules, {.port = 25, .method = "GET"}), Kind::allow);
-  EXPECT_EQ(ask(rules, {.host = "evil.test"}), Kind::deny);
-  EXPECT_EQ(ask(rules, {.source = "10.0.1.0"}), Kind::deny);
+  EXPECT_EQ(ask(rules, {}), Outcome::Kind::allow);
+  EXPECT_EQ(ask(rules, {.port = 25}), Outcome::Kind::deny);
+  EXPECT_EQ(ask(rules, {.port = 25, .method = "GET"}), Outcome::Kind::allow);
+  EXPECT_EQ(ask(rules, {.host = "evil.test"}), Outcome::Kind::deny);
+  EXPECT_EQ(ask(rules, {.source = "10.0.1.0"}), Outcome::Kind::deny);
 }
 
 TEST(AccessList, AsksEachConditionAsSquidDoes) {
@@ -130,9 +132,9 @@ TEST(AccessList, AsksEachConditionAsSquidDoes) {
       {numbered, {.host = "my-apix.test"}, false},
       {ssl_ports, {.port = 1024}, false},
       {ssl_ports, {.port = 65535}, true},
-      {connect, {.method = "connect"}, true},  // squid takes the methods it knows in any case
-      {connect, {.method = "Purge"}, true},
-      {connect, {.method = "PURGE"}, false},
+      {connects, {.method = "connect"}, true},  // squid takes the methods it knows in any case
+      {connects, {.method = "Purge"}, true},
+      {connects, {.method = "PURGE"}, false},
       {manager, {.path = "/squid-internal-mgr/menu"}, true},
       {manager, {.path = "/%73quid-internal-mgr/"}, true},
       {manager, {.path = "/squid-internal-mgr"}, false},
@@ -145,22 +147,24 @@ TEST(AccessList, AsksEachConditionAsSquidDoes) {
   for (const auto& [condition, asked, holds] : rows) {
     SCOPED_TRACE(std::to_string(condition) + " " + asked.host + " " + asked.source + " " +
                  asked.method + " " + asked.path);
-    EXPECT_EQ(ask(list_of({rule(true, {{condition}})}), asked), holds ? Kind::allow : Kind::deny);
+    EXPECT_EQ(ask(list_of({rule(true, {{condition}})}), asked),
+              holds ? Outcome::Kind::allow : Outcome::Kind::deny);
     EXPECT_EQ(ask(list_of({rule(true, {{condition, true}}), rule(false, {{all}})}), asked),
-              holds ? Kind::deny : Kind::allow);
+              holds ? Outcome::Kind::deny : Outcome::Kind::allow);
   }
 }
 
 TEST(AccessList, WaitsForAddressesOnlyWhereTheyMatter) {
   const auto rules =
       list_of({rule(false, {{to_localhost}}), rule(true, {{allowed}}), rule(false, {{all}})});
-  EXPECT_EQ(ask(rules, {}), Kind::unresolved);
-  EXPECT_EQ(ask(rules, {.addresses = {"192.0.2.1"}}), Kind::allow);
-  EXPECT_EQ(ask(rules, {.addresses = {"192.0.2.1", "127.0.0.1"}}), Kind::deny);
-  EXPECT_EQ(ask(rules, {.host = "evil.test"}), Kind::deny);  // no look-up of what is denied anyhow
+  EXPECT_EQ(ask(rules, {}), Outcome::Kind::unresolved);
+  EXPECT_EQ(ask(rules, {.addresses = {"192.0.2.1"}}), Outcome::Kind::allow);
+  EXPECT_EQ(ask(rules, {.addresses = {"192.0.2.1", "127.0.0.1"}}), Outcome::Kind::deny);
+  EXPECT_EQ(ask(rules, {.host = "evil.test"}),
+            Outcome::Kind::deny);  // no look-up of what is denied anyhow
   const auto both = list_of({rule(true, {{allowed}, {to_localhost, true}}), rule(false, {{all}})});
-  EXPECT_EQ(ask(both, {}), Kind::unresolved);
-  EXPECT_EQ(ask(both, {.host = "evil.test"}), Kind::deny);
+  EXPECT_EQ(ask(both, {}), Outcome::Kind::unresolved);
+  EXPECT_EQ(ask(both, {.host = "evil.test"}), Outcome::Kind::deny);
 }
 
 TEST(AccessList, DeniesIfAnExpressionCannotRun) {
@@ -168,7 +172,7 @@ TEST(AccessList, DeniesIfAnExpressionCannotRun) {
   broken[numbered].regexes = RegexSet::that_cannot_run();
   for (const bool is_negated : {false, true}) {
     const AccessList list{broken, {rule(true, {{numbered, is_negated}}), rule(true, {{all}})}, {}};
-    EXPECT_EQ(ask(list, {}), Kind::deny);
+    EXPECT_EQ(ask(list, {}), Outcome::Kind::deny);
   }
 }
 

@@ -9,7 +9,6 @@
 namespace stile::acl {
 namespace {
 
-using Kind = HostParse::Kind;
 using namespace std::string_literals;
 
 std::string labels(std::size_t count, std::size_t length) {
@@ -39,7 +38,7 @@ TEST(HostParse, FoldsCaseAndDropsOneTrailingDot) {
   };
   for (const auto& c : cases) {
     const HostParse parse = parse_host(c.raw);
-    EXPECT_EQ(parse.kind, Kind::name) << c.raw;
+    EXPECT_EQ(parse.kind, HostParse::Kind::name) << c.raw;
     EXPECT_EQ(parse.host.text(), c.canonical);
     EXPECT_FALSE(parse.host.has_underscore());
     EXPECT_FALSE(parse.address);
@@ -93,7 +92,7 @@ TEST(HostParse, RefusesWhatIsNotAName) {
   };
   for (const auto& raw : cases) {
     const HostParse parse = parse_host(raw);
-    EXPECT_EQ(parse.kind, Kind::malformed) << raw;
+    EXPECT_EQ(parse.kind, HostParse::Kind::malformed) << raw;
     EXPECT_EQ(parse.host.text(), "");
     EXPECT_FALSE(parse.address);
   }
@@ -106,31 +105,31 @@ TEST(HostParse, RefusesEveryByteThatIsNotLdhOrUnderscore) {
     const bool is_ldh = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                         (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
     const bool is_literal = c == '[' || c == ']' || c == ':';
-    EXPECT_EQ(parse_host(raw).kind, is_literal ? Kind::ip_literal
-                                    : is_ldh   ? Kind::name
-                                               : Kind::malformed)
+    EXPECT_EQ(parse_host(raw).kind, is_literal ? HostParse::Kind::ip_literal
+                                    : is_ldh   ? HostParse::Kind::name
+                                               : HostParse::Kind::malformed)
         << byte;
   }
 }
 
 TEST(HostParse, HoldsTheLimitsOfLabelsAndNames) {
-  EXPECT_EQ(parse_host(std::string(63, 'a') + ".com").kind, Kind::name);
-  EXPECT_EQ(parse_host(std::string(64, 'a') + ".com").kind, Kind::malformed);
-  EXPECT_EQ(parse_host("com." + std::string(64, 'a')).kind, Kind::malformed);
+  EXPECT_EQ(parse_host(std::string(63, 'a') + ".com").kind, HostParse::Kind::name);
+  EXPECT_EQ(parse_host(std::string(64, 'a') + ".com").kind, HostParse::Kind::malformed);
+  EXPECT_EQ(parse_host("com." + std::string(64, 'a')).kind, HostParse::Kind::malformed);
   const std::string longest = labels(3, 63) + '.' + std::string(61, 'b');
   ASSERT_EQ(longest.size(), 253U);
   EXPECT_EQ(parse_host(longest).host.text(), longest);
   EXPECT_EQ(parse_host(longest + '.').host.text(), longest);
-  EXPECT_EQ(parse_host(longest + 'b').kind, Kind::malformed);
-  EXPECT_EQ(parse_host(labels(127, 1)).kind, Kind::name);
-  EXPECT_EQ(parse_host(labels(128, 1)).kind, Kind::malformed);
-  EXPECT_EQ(parse_host(std::string(100000, 'a')).kind, Kind::malformed);
+  EXPECT_EQ(parse_host(longest + 'b').kind, HostParse::Kind::malformed);
+  EXPECT_EQ(parse_host(labels(127, 1)).kind, HostParse::Kind::name);
+  EXPECT_EQ(parse_host(labels(128, 1)).kind, HostParse::Kind::malformed);
+  EXPECT_EQ(parse_host(std::string(100000, 'a')).kind, HostParse::Kind::malformed);
 }
 
 TEST(HostParse, KeepsUnderscoresAndSaysSo) {
   for (const auto raw : {"_dmarc.example.com", "a_b.example", "_", "a.b_"}) {
     const HostParse parse = parse_host(raw);
-    EXPECT_EQ(parse.kind, Kind::name) << raw;
+    EXPECT_EQ(parse.kind, HostParse::Kind::name) << raw;
     EXPECT_TRUE(parse.host.has_underscore()) << raw;
   }
   EXPECT_FALSE(parse_host("a_b..c").host.has_underscore());  // malformed: there is no host
@@ -144,9 +143,9 @@ TEST(HostParse, IsIdempotentOnItsOwnOutput) {
     std::string raw(random() % 12, ' ');
     for (char& c : raw) c = alphabet[random() % alphabet.size()];
     const HostParse once = parse_host(raw);
-    if (once.kind != Kind::name) continue;
+    if (once.kind != HostParse::Kind::name) continue;
     const HostParse twice = parse_host(once.host.text());
-    ASSERT_EQ(twice.kind, Kind::name) << raw;
+    ASSERT_EQ(twice.kind, HostParse::Kind::name) << raw;
     ASSERT_EQ(twice.host, once.host) << raw;
     ASSERT_EQ(twice.host.has_underscore(), once.host.has_underscore()) << raw;
     ++names;

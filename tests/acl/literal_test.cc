@@ -11,7 +11,6 @@
 namespace stile::acl {
 namespace {
 
-using Kind = HostParse::Kind;
 using namespace std::string_literals;
 
 TEST(IpLiteral, IsReadAsAnAddressOnlyInItsStrictSpelling) {
@@ -25,7 +24,7 @@ TEST(IpLiteral, IsReadAsAnAddressOnlyInItsStrictSpelling) {
   };
   for (const auto& c : cases) {
     const HostParse parse = parse_host(c.raw);
-    EXPECT_EQ(parse.kind, Kind::ip_literal) << c.raw;
+    EXPECT_EQ(parse.kind, HostParse::Kind::ip_literal) << c.raw;
     ASSERT_TRUE(parse.address) << c.raw;
     EXPECT_EQ(parse.address->text(), c.address);
     EXPECT_EQ(parse.host.text(), "");
@@ -117,7 +116,7 @@ TEST(IpLiteral, CoversEverySpellingThatAnyParserTakes) {
   };
   for (const auto& raw : cases) {
     const HostParse parse = parse_host(raw);
-    EXPECT_EQ(parse.kind, Kind::ip_literal) << raw;
+    EXPECT_EQ(parse.kind, HostParse::Kind::ip_literal) << raw;
     EXPECT_FALSE(parse.address) << raw;
   }
 }
@@ -148,7 +147,7 @@ TEST(IpLiteral, InDisguiseIsNeitherNameNorAddress) {
       "1.2.3.4..",
       "0x7f000001h?",
   };
-  for (const auto& raw : cases) EXPECT_NE(parse_host(raw).kind, Kind::name) << raw;
+  for (const auto& raw : cases) EXPECT_NE(parse_host(raw).kind, HostParse::Kind::name) << raw;
 }
 
 // The C library of this machine, which also stands for what inet_aton means here.
@@ -170,7 +169,7 @@ TEST(IpLiteral, CoversWhateverGetaddrinfoTakesForNumeric) {
     for (char& c : raw) c = alphabet[random() % alphabet.size()];
     if (!is_numeric_to_libc(raw)) continue;
     ++numeric;
-    ASSERT_EQ(parse_host(raw).kind, Kind::ip_literal) << raw;
+    ASSERT_EQ(parse_host(raw).kind, HostParse::Kind::ip_literal) << raw;
   }
   EXPECT_GT(numeric, 1000);
 }

@@ -11,7 +11,8 @@
 namespace stile::acl {
 namespace {
 
-std::shared_ptr<const AgentPolicy> agent(std::string id, std::vector<std::string_view> sources) {
+std::shared_ptr<const AgentPolicy> agent_from(std::string id,
+                                              std::vector<std::string_view> sources) {
   auto policy = std::make_shared<AgentPolicy>();
   policy->id = std::move(id);
   for (const auto source : sources) policy->sources.push_back(*Prefix::parse(source));
@@ -20,8 +21,8 @@ std::shared_ptr<const AgentPolicy> agent(std::string id, std::vector<std::string
 
 TEST(Snapshot, FindsAgentsByTheLongestSourceAndById) {
   const Snapshot snapshot{7,
-                          {agent("wide", {"10.0.0.0/8", "fd00::/8"}),
-                           agent("narrow", {"10.1.0.0/16"}), agent("one", {"10.1.1.1"})}};
+                          {agent_from("wide", {"10.0.0.0/8", "fd00::/8"}),
+                           agent_from("narrow", {"10.1.0.0/16"}), agent_from("one", {"10.1.1.1"})}};
   const auto id_of = [&](std::string_view source) {
     const auto* found = snapshot.by_source(*Address::parse(source));
     return found == nullptr ? "nobody" : (*found)->id;
@@ -39,18 +40,18 @@ TEST(Snapshot, FindsAgentsByTheLongestSourceAndById) {
 }
 
 TEST(SnapshotHolder, GivesEveryReaderTheNewOneAfterASwap) {
-  SnapshotHolder holder{std::make_shared<Snapshot>(1, std::vector{agent("a", {})})};
+  SnapshotHolder holder{std::make_shared<Snapshot>(1, std::vector{agent_from("a", {})})};
   SnapshotReader reader{holder};
   EXPECT_EQ(reader.get()->generation(), 1U);
   const auto* same = reader.get().get();
   EXPECT_EQ(reader.get().get(), same);
-  holder.swap(std::make_shared<Snapshot>(2, std::vector{agent("b", {})}));
+  holder.swap(std::make_shared<Snapshot>(2, std::vector{agent_from("b", {})}));
   EXPECT_EQ(reader.get()->generation(), 2U);
   EXPECT_EQ(holder.current()->generation(), 2U);
 }
 
 TEST(SnapshotHolder, FreesTheOldOneWhenItsLastReaderLetsGo) {
-  auto first = std::make_shared<Snapshot>(1, std::vector{agent("a", {})});
+  auto first = std::make_shared<Snapshot>(1, std::vector{agent_from("a", {})});
   const std::weak_ptr<const Snapshot> old = first;
   SnapshotHolder holder{std::move(first)};
   SnapshotReader reader{holder};
@@ -66,7 +67,7 @@ TEST(SnapshotHolder, SwapsWhileManyThreadsRead) {
   constexpr std::uint64_t last = 2000;
   const auto make = [](std::uint64_t generation) {
     return std::make_shared<Snapshot>(
-        generation, std::vector{agent("agent-" + std::to_string(generation), {"10.0.0.1"})});
+        generation, std::vector{agent_from("agent-" + std::to_string(generation), {"10.0.0.1"})});
   };
   auto first = make(1);
   std::vector<std::weak_ptr<const Snapshot>> all{first};

@@ -8,7 +8,7 @@
 namespace stile::audit {
 namespace {
 
-std::string line_of(const Record& record) {
+std::string squid_line_of(const Record& record) {
   std::string text;
   append_squid(text, record);
   return text;
@@ -33,24 +33,24 @@ Record refused(acl::Reason reason) {
 
 TEST(SquidLine, WritesAFinishedTunnel) {
   EXPECT_EQ(
-      line_of(close_record(1)),
+      squid_line_of(close_record(1)),
       "1794819600.000    842 10.200.0.2 TCP_TUNNEL/200 16464 CONNECT api.github.com:443 alpha "
       "HIER_DIRECT/140.82.121.6 -\n");
 }
 
 TEST(SquidLine, WritesARefusalWithoutAnOrigin) {
-  EXPECT_EQ(line_of(refused(acl::Reason::host_not_allowed)),
+  EXPECT_EQ(squid_line_of(refused(acl::Reason::host_not_allowed)),
             "1794819600.000      0 10.200.0.2 TCP_DENIED/403 0 CONNECT evil.example:443 alpha "
             "HIER_NONE/- application/json\n");
 }
 
 TEST(SquidLine, WritesPlainHttpWithItsUrl) {
-  EXPECT_EQ(line_of(http_close("/a/b")),
+  EXPECT_EQ(squid_line_of(http_close("/a/b")),
             "1794819600.000    842 10.200.0.2 TCP_MISS/200 16464 GET http://example.com/a/b alpha "
             "HIER_DIRECT/140.82.121.6 -\n");
   Record other_port = http_close("");
   other_port.port = 8080;
-  EXPECT_NE(line_of(other_port).find(" http://example.com:8080/ "), std::string::npos);
+  EXPECT_NE(squid_line_of(other_port).find(" http://example.com:8080/ "), std::string::npos);
 }
 
 TEST(SquidLine, WritesOnlyWhatIsFinished) {
@@ -58,7 +58,7 @@ TEST(SquidLine, WritesOnlyWhatIsFinished) {
        {Event::open, Event::policy, Event::grant, Event::start, Event::stop, Event::audit_gap}) {
     Record record = open_record(1);
     record.event = event;
-    EXPECT_EQ(line_of(record), "") << text(event);
+    EXPECT_EQ(squid_line_of(record), "") << text(event);
   }
 }
 
@@ -93,7 +93,7 @@ TEST(SquidLine, NamesTheEndInSquidsWords) {
     record.reason = row.reason;
     record.method = row.method;
     record.status = 0;
-    EXPECT_NE(line_of(record).find(row.tag), std::string::npos) << line_of(record);
+    EXPECT_NE(squid_line_of(record).find(row.tag), std::string::npos) << squid_line_of(record);
   }
 }
 
@@ -101,9 +101,10 @@ TEST(SquidLine, NamesARequestThatWasNotUnderstood) {
   Record record = refused(acl::Reason::bad_request);
   record.method = record.host = record.agent = {};
   record.port = 0;
-  EXPECT_NE(line_of(record).find(" NONE_NONE/400 0 NONE error:invalid-request - HIER_NONE/- "),
-            std::string::npos)
-      << line_of(record);
+  EXPECT_NE(
+      squid_line_of(record).find(" NONE_NONE/400 0 NONE error:invalid-request - HIER_NONE/- "),
+      std::string::npos)
+      << squid_line_of(record);
 }
 
 TEST(SquidLine, WritesAddressesWithoutPorts) {
@@ -118,14 +119,14 @@ TEST(SquidLine, WritesAddressesWithoutPorts) {
   for (const auto& [src, expected] : table) {
     Record record = close_record(1);
     record.src = src;
-    EXPECT_NE(line_of(record).find(expected), std::string::npos) << line_of(record);
+    EXPECT_NE(squid_line_of(record).find(expected), std::string::npos) << squid_line_of(record);
   }
 }
 
 TEST(SquidLine, PutsAnAddressOfSixteenBytesInBrackets) {
   Record record = close_record(1);
   record.host = "2001:db8::7";
-  EXPECT_NE(line_of(record).find(" CONNECT [2001:db8::7]:443 "), std::string::npos);
+  EXPECT_NE(squid_line_of(record).find(" CONNECT [2001:db8::7]:443 "), std::string::npos);
 }
 
 TEST(SquidLine, EscapesEveryByteThatCouldForgeAWordOrALine) {
@@ -134,7 +135,7 @@ TEST(SquidLine, EscapesEveryByteThatCouldForgeAWordOrALine) {
     Record record = http_close(raw);
     record.method = record.host = record.agent = record.src = record.origin = record.scheme =
         std::string_view{raw}.substr(1);
-    const std::string text = line_of(record);
+    const std::string text = squid_line_of(record);
     EXPECT_EQ(text.find('\n'), text.size() - 1);
     std::istringstream words{text};
     std::size_t count = 0;
@@ -154,9 +155,9 @@ TEST(SquidLine, EscapesAsSquidDoes) {
       {"/~user/[x]", "/~user/[x]"},
   };
   for (const auto& [path, expected] : table) {
-    EXPECT_NE(line_of(http_close(path)).find("example.com" + std::string{expected} + " "),
+    EXPECT_NE(squid_line_of(http_close(path)).find("example.com" + std::string{expected} + " "),
               std::string::npos)
-        << line_of(http_close(path));
+        << squid_line_of(http_close(path));
   }
 }
 

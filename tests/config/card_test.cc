@@ -73,13 +73,13 @@ TEST(Card, LivesFromItsCreationElseFromItsFileAndNeverLongerThanItSays) {
   }
 }
 
-struct Case {
+struct CardCase {
   const char* text;
   const char* problems;
 };
 
 TEST(Card, SaysExactlyWhatIsWrong) {
-  const Case cases[] = {
+  const CardCase cases[] = {
       {"[]", "c.json:1:1: a card is one JSON object\n"},
       {"{}", "c.json:1:1: agent_id is missing\n"},
       {R"({"agent_id": "a", "id": "a"})",

@@ -14,13 +14,13 @@ TEST(Endpoint, ReadsBackAsItWasWritten) {
   }
 }
 
-struct Case {
+struct EndpointCase {
   std::string text;
   const char* problem;
 };
 
 TEST(Endpoint, SaysWhatIsWrong) {
-  const Case cases[] = {
+  const EndpointCase cases[] = {
       {"", "has no port"},
       {"127.0.0.1", "has no port"},
       {"127.0.0.1:", "the port is not a number from 1 to 65535"},

@@ -6,13 +6,13 @@
 namespace stile::config {
 namespace {
 
-struct Case {
+struct TimeCase {
   const char* text;
   acl::UnixMicros micros;
 };
 
 TEST(ParseTime, ReadsRfc3339) {
-  const Case cases[] = {
+  const TimeCase cases[] = {
       {"1970-01-01T00:00:00Z", 0},
       {"2026-11-16T09:00:00Z", 1'794'819'600'000'000},
       {"2026-11-16t09:00:00z", 1'794'819'600'000'000},

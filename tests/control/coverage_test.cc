@@ -47,7 +47,7 @@ TEST(Coverage, FollowsLabelsPortsAndSchemes) {
   }
 }
 
-constexpr const char* config = R"(
+constexpr const char* coverage_config = R"(
 [[agent]]
 id = "a"
 source = ["10.0.0.1"]
@@ -71,7 +71,7 @@ constexpr ListRow list_rows[] = {
 };
 
 TEST(Coverage, KnowsWhatListsDenyAndAllow) {
-  const auto live = live_of(config);
+  const auto live = live_of(coverage_config);
   const acl::AgentPolicy& policy = **live.snapshot()->by_id("a");
   for (const auto& row : list_rows) {
     EXPECT_EQ(denied_wholly(policy.deny, pattern(row.pattern)).has_value(), row.denied_wholly)
@@ -81,7 +81,7 @@ TEST(Coverage, KnowsWhatListsDenyAndAllow) {
 }
 
 TEST(Coverage, NamesTheRuleAndItsPlace) {
-  const auto live = live_of(config);
+  const auto live = live_of(coverage_config);
   const acl::AgentPolicy& policy = **live.snapshot()->by_id("a");
   EXPECT_EQ(denied_wholly(policy.deny, pattern("x.two.test")), ".two.test (t.toml:6)");
 }

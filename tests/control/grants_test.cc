@@ -8,7 +8,7 @@
 namespace stile::control {
 namespace {
 
-constexpr const char* config = R"(
+constexpr const char* grants_config = R"(
 [[agent]]
 id = "a"
 source = ["10.0.0.1"]
@@ -35,7 +35,7 @@ class Grants : public testing::Test {
   }
   [[nodiscard]] const acl::AgentPolicy& entry() const { return *live_.find("a")->entry->policy; }
 
-  LivePolicy live_ = live_of(config);
+  LivePolicy live_ = live_of(grants_config);
   AgentOverlay overlay_;
   int count_ = 0;
 };

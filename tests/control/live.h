@@ -14,7 +14,7 @@
 
 namespace stile::control {
 
-inline Reader reader_of(const std::string& toml) {
+inline PolicyReader reader_of(const std::string& toml) {
   return [toml]() -> config::Checked<Reading> {
     auto settings = config::parse_settings(toml, "t.toml");
     if (!settings) return settings.error();

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "audit/log.h"
+#include "base/ascii.h"
 #include "proxy/session/session.h"
 
 namespace stile::fuzz {
@@ -118,7 +119,7 @@ void World::on_lines(std::string_view text) {
     STILE_FUZZ_CHECK(line.reason != "unknown-agent" || line.agent == "-");
     if (line.event == Event::open) {
       STILE_FUZZ_CHECK(may_reach(stage_, line.host));
-      STILE_FUZZ_CHECK(line.method != "CONNECT" || http::iequals(line.sni, line.host) ||
+      STILE_FUZZ_CHECK(line.method != "CONNECT" || equal_ignoring_case(line.sni, line.host) ||
                        stage_ == Stage::observe);
     }
     lines_.push_back(std::move(line));

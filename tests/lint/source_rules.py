@@ -12,6 +12,7 @@ BELOW_SESSION = PARTS | {"proxy/base", "audit", "acl"}
 # Folder or file -> the folders or files that it may include beside its own folder. The longest
 # entry that fits a path counts. Parts of the proxy do not know each other: the session joins them.
 MAY_INCLUDE = {
+    "base": set(),
     "acl": set(),
     "config": {"acl"},
     "audit": {"acl"},
@@ -75,7 +76,7 @@ def longest_entry(path):
 def include_problems(path, target):
     entry = longest_entry(path)
     folder = path.rpartition("/")[0]
-    allowed = MAY_INCLUDE[entry] | {folder, entry.partition(".")[0]}
+    allowed = MAY_INCLUDE[entry] | {"base", folder, entry.partition(".")[0]}
     if not any(target == place or target.startswith(place + "/") for place in allowed):
         yield f"{folder}/ may not include {target}"
 

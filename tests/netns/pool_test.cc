@@ -8,14 +8,14 @@
 namespace stile::netns {
 namespace {
 
-acl::Address address(const char* text) {
+acl::Address pool_address(const char* text) {
   return acl::Address::parse(text).value_or(acl::Address{});
 }
 
 config::NetnsSettings small_net() {
   config::NetnsSettings settings;
   settings.subnet = *acl::Prefix::parse("10.9.0.0/29");
-  settings.gateway = address("10.9.0.3");
+  settings.gateway = pool_address("10.9.0.3");
   return settings;
 }
 
@@ -35,17 +35,17 @@ TEST(NetnsPool, GivesEveryAddressButTheReservedOnesBeforeOneComesTwice) {
 }
 
 TEST(NetnsPool, SkipsWhatIsTaken) {
-  const std::set<acl::Address> taken{address("10.9.0.4"), address("10.9.0.5")};
-  const auto next = next_address(small_net(), address("10.9.0.2"),
+  const std::set<acl::Address> taken{pool_address("10.9.0.4"), pool_address("10.9.0.5")};
+  const auto next = next_address(small_net(), pool_address("10.9.0.2"),
                                  [&](const auto& one) { return taken.count(one) != 0; });
-  EXPECT_EQ(next, address("10.9.0.6"));
+  EXPECT_EQ(next, pool_address("10.9.0.6"));
 }
 
 TEST(NetnsPool, GivesTheLastOneAgainOnlyIfNothingElseIsFree) {
-  const auto next = next_address(small_net(), address("10.9.0.2"), [](const acl::Address& one) {
-    return one != address("10.9.0.2");
-  });
-  EXPECT_EQ(next, address("10.9.0.2"));
+  const auto next =
+      next_address(small_net(), pool_address("10.9.0.2"),
+                   [](const acl::Address& one) { return one != pool_address("10.9.0.2"); });
+  EXPECT_EQ(next, pool_address("10.9.0.2"));
 }
 
 TEST(NetnsPool, SaysSoWhenAllAreTaken) {
@@ -53,7 +53,7 @@ TEST(NetnsPool, SaysSoWhenAllAreTaken) {
 }
 
 TEST(NetnsPool, StartsAgainWhenTheSubnetWasChanged) {
-  EXPECT_EQ(next_address(small_net(), address("192.0.2.9"), nobody), address("10.9.0.1"));
+  EXPECT_EQ(next_address(small_net(), pool_address("192.0.2.9"), nobody), pool_address("10.9.0.1"));
 }
 
 TEST(NetnsPool, KnowsWhichAddressesAreForAgents) {
@@ -68,7 +68,7 @@ TEST(NetnsPool, KnowsWhichAddressesAreForAgents) {
       {"::1", false},
   };
   for (const auto& [text, expected] : cases) {
-    EXPECT_EQ(is_for_agents(small_net(), address(text)), expected) << text;
+    EXPECT_EQ(is_for_agents(small_net(), pool_address(text)), expected) << text;
   }
 }
 

@@ -15,7 +15,7 @@ struct Client {
   bool head_request = false;
 };
 
-std::string forward(const std::string& text, const Client& client = {}) {
+std::string forward_response(const std::string& text, const Client& client = {}) {
   const auto scanned = scan_response(text, client.head_request);
   EXPECT_EQ(scanned.result.state, ParseState::complete) << text << scanned.result.error;
   std::string out;
@@ -25,18 +25,18 @@ std::string forward(const std::string& text, const Client& client = {}) {
 }
 
 TEST(ForwardResponse, WritesTheHeadAnew) {
-  EXPECT_EQ(forward("HTTP/1.0 404 Not  Found\r\nserver:x\r\nContent-Length: 05\r\n\r\n"),
+  EXPECT_EQ(forward_response("HTTP/1.0 404 Not  Found\r\nserver:x\r\nContent-Length: 05\r\n\r\n"),
             "HTTP/1.1 404 Not  Found\r\nserver: x\r\nVia: 1.0 stile\r\nContent-Length: 5\r\n\r\n");
-  EXPECT_EQ(forward("HTTP/1.1 200\r\nContent-Length: 0\r\nVia: 1.1 x\r\n\r\n"),
+  EXPECT_EQ(forward_response("HTTP/1.1 200\r\nContent-Length: 0\r\nVia: 1.1 x\r\n\r\n"),
             "HTTP/1.1 200 \r\nVia: 1.1 x, 1.1 stile\r\nContent-Length: 0\r\n\r\n");
 }
 
 TEST(ForwardResponse, FramesBodiesOfUnknownLengthByTheClientsVersion) {
   for (const std::string text :
        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"}) {
-    EXPECT_EQ(forward(text),
+    EXPECT_EQ(forward_response(text),
               "HTTP/1.1 200 OK\r\nVia: 1.1 stile\r\nTransfer-Encoding: chunked\r\n\r\n");
-    EXPECT_EQ(forward(text, {.is_1_1 = false}),
+    EXPECT_EQ(forward_response(text, {.is_1_1 = false}),
               "HTTP/1.1 200 OK\r\nVia: 1.1 stile\r\nConnection: close\r\n\r\n");
   }
 }
@@ -44,20 +44,20 @@ TEST(ForwardResponse, FramesBodiesOfUnknownLengthByTheClientsVersion) {
 TEST(ForwardResponse, SaysWhetherTheConnectionStaysOpen) {
   const std::string text = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
   const std::string begin = "HTTP/1.1 200 OK\r\nVia: 1.1 stile\r\nContent-Length: 5\r\n";
-  EXPECT_EQ(forward(text), begin + "\r\n");
-  EXPECT_EQ(forward(text, {.keep_alive = false}), begin + "Connection: close\r\n\r\n");
-  EXPECT_EQ(forward(text, {.is_1_1 = false}), begin + "Connection: keep-alive\r\n\r\n");
-  EXPECT_EQ(forward(text, {.is_1_1 = false, .keep_alive = false}),
+  EXPECT_EQ(forward_response(text), begin + "\r\n");
+  EXPECT_EQ(forward_response(text, {.keep_alive = false}), begin + "Connection: close\r\n\r\n");
+  EXPECT_EQ(forward_response(text, {.is_1_1 = false}), begin + "Connection: keep-alive\r\n\r\n");
+  EXPECT_EQ(forward_response(text, {.is_1_1 = false, .keep_alive = false}),
             begin + "Connection: close\r\n\r\n");
 }
 
 TEST(ForwardResponse, DropsHopByHopFieldsAndWhatConnectionNames) {
-  const std::string bare = forward("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+  const std::string bare = forward_response("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
   for (const std::string fields :
        {"Connection: close\r\n", "Keep-Alive: timeout=5\r\n", "Trailer: X\r\n", "Upgrade: h2c\r\n",
         "Proxy-Authenticate: Basic\r\n", "Proxy-Connection: close\r\n", "TE: x\r\n",
         "Connection: X-Hop\r\nX-Hop: 1\r\n"}) {
-    EXPECT_EQ(forward("HTTP/1.1 200 OK\r\n" + fields + "Content-Length: 5\r\n\r\n"), bare)
+    EXPECT_EQ(forward_response("HTTP/1.1 200 OK\r\n" + fields + "Content-Length: 5\r\n\r\n"), bare)
         << fields;
   }
 }
@@ -67,18 +67,18 @@ TEST(ForwardResponse, NamesALengthWithoutBodyOnlyWhereThatIsRight) {
   const auto has_length = [](const std::string& text) {
     return text.find("Content-Length: 5\r\n") != std::string::npos;
   };
-  EXPECT_TRUE(has_length(forward("HTTP/1.1 200 OK\r\n" + length, {.head_request = true})));
-  EXPECT_TRUE(has_length(forward("HTTP/1.1 304 Not Modified\r\n" + length)));
-  EXPECT_FALSE(has_length(forward("HTTP/1.1 204 No Content\r\n" + length)));
-  EXPECT_FALSE(has_length(forward("HTTP/1.1 103 Early Hints\r\n" + length)));
+  EXPECT_TRUE(has_length(forward_response("HTTP/1.1 200 OK\r\n" + length, {.head_request = true})));
+  EXPECT_TRUE(has_length(forward_response("HTTP/1.1 304 Not Modified\r\n" + length)));
+  EXPECT_FALSE(has_length(forward_response("HTTP/1.1 204 No Content\r\n" + length)));
+  EXPECT_FALSE(has_length(forward_response("HTTP/1.1 103 Early Hints\r\n" + length)));
   // A HEAD that would have had chunks has neither.
-  EXPECT_EQ(
-      forward("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", {.head_request = true}),
-      "HTTP/1.1 200 OK\r\nVia: 1.1 stile\r\n\r\n");
+  EXPECT_EQ(forward_response("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                             {.head_request = true}),
+            "HTTP/1.1 200 OK\r\nVia: 1.1 stile\r\n\r\n");
 }
 
 TEST(ForwardResponse, LeavesAnInterimAnswerWithoutConnection) {
-  EXPECT_EQ(forward("HTTP/1.1 100 Continue\r\n\r\n", {.keep_alive = false}),
+  EXPECT_EQ(forward_response("HTTP/1.1 100 Continue\r\n\r\n", {.keep_alive = false}),
             "HTTP/1.1 100 Continue\r\nVia: 1.1 stile\r\n\r\n");
 }
 

@@ -80,7 +80,7 @@ TEST(ResponseHead, IsRefusedAtTheFirstByteThatCannotBeValid) {
   }
 }
 
-struct Framed {
+struct FramedResponse {
   std::string text;
   Framing framing;
   bool keep_alive = true;
@@ -89,7 +89,7 @@ struct Framed {
 
 TEST(ResponseHead, TellsHowItsBodyIsFramed) {
   const std::string length = "Content-Length: 5\r\n", chunked = "Transfer-Encoding: chunked\r\n";
-  const std::vector<Framed> cases{
+  const std::vector<FramedResponse> cases{
       {ok(length), Framing::length},
       {ok("Content-Length: 5\r\nContent-Length: 5\r\n"), Framing::length},
       {ok(chunked), Framing::chunked},
@@ -111,7 +111,7 @@ TEST(ResponseHead, TellsHowItsBodyIsFramed) {
       {"HTTP/1.1 205 Reset Content\r\n" + length + "\r\n", Framing::length},
       {"HTTP/1.1 599 \r\n" + length + "\r\n", Framing::length},
   };
-  for (const Framed& framed : cases) {
+  for (const FramedResponse& framed : cases) {
     const auto scanned = scan_response(framed.text, framed.head_request);
     ASSERT_EQ(scanned.result.state, ParseState::complete) << framed.text;
     EXPECT_EQ(scanned.head.framing, framed.framing) << framed.text;

@@ -1,0 +1,37 @@
+// Character classes of ASCII, without the locale that <cctype> reads.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace stile {
+
+[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+[[nodiscard]] constexpr char to_lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// The value of a hexadecimal digit of either case, or -1.
+[[nodiscard]] constexpr int hex_value(char c) noexcept {
+  if (is_digit(c)) return c - '0';
+  const char lower = to_lower(c);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+[[nodiscard]] inline std::string lower_case(std::string_view text) {
+  std::string lower{text};
+  std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);
+  return lower;
+}
+
+// Equal but for the case of ASCII letters.
+[[nodiscard]] constexpr bool equal_ignoring_case(std::string_view left,
+                                                 std::string_view right) noexcept {
+  return left.size() == right.size() &&
+         std::equal(left.begin(), left.end(), right.begin(),
+                    [](char a, char b) { return to_lower(a) == to_lower(b); });
+}
+
+}  // namespace stile

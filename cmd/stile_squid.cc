@@ -2,27 +2,26 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
-#include <thread>
 
-#include "acl/error_text.h"
-#include "config/accounts.h"
 #include "config/digest.h"
 #include "proxy/base/log.h"
 #include "proxy/server/privileges.h"
 #include "proxy/server/server.h"
 #include "proxy/server/version.h"
+#include "squid/account.h"
 #include "squid/command_line.h"
 #include "squid/compile.h"
 #include "squid/conf.h"
 #include "squid/daemonize.h"
+#include "squid/outcome_file.h"
 #include "squid/pid_file.h"
+#include "squid/running_copy.h"
+#include "squid/send_action.h"
 
 namespace {
 
@@ -39,31 +38,15 @@ bool has_ipv6() {
   return probe >= 0;
 }
 
-// Whom to become when started as root. squid has a user built in; this is the one that is there.
-std::string default_user() {
-  for (const char* name : {"proxy", "squid", "nobody"}) {
-    if (config::find_user(name)) return name;
-  }
-  return {};
-}
-
-Result<void> check_group(const squid::Conf& conf) {
-  if (conf.group.empty() || ::geteuid() != 0) return {};
-  const auto named = config::find_group(conf.group);
-  const auto user = config::find_user(conf.user);
-  if (named && user && user->group == *named) return {};
-  return Error{"cache_effective_group " + conf.group + ": is not the group of the user " +
-               conf.user};
-}
-
-config::Checked<server::Reading> read_all(const std::string& file) {
+// `user`: fixed at the start, since a reload no longer runs as root and must find the same.
+config::Checked<server::Reading> read_all(const std::string& file, const std::string& user) {
   config::Digest digest;
   auto conf = read_conf(file, digest);
   if (!conf) return conf.error();
   auto compiled = squid::compile(std::move(*conf), digest.finish());
   if (!compiled) return compiled.error();
   auto& server = compiled->loaded.settings.server;
-  if (server.user.empty() && ::geteuid() == 0) server.user = default_user();
+  if (server.user.empty()) server.user = user;
   for (auto& endpoint : server.listen) {
     if (endpoint.address == acl::Address::v6({}) && !has_ipv6())
       endpoint.address = acl::Address::v4(0);
@@ -86,28 +69,44 @@ int serve(const std::string& file, bool is_foreground) {
     std::cerr << conf.error().text();
     return 1;
   }
-  if (auto group = check_group(*conf); !group) {
+  const bool is_root = ::geteuid() == 0;
+  if (auto group = squid::check_group(*conf); is_root && !group) {
     log::error(group.error().message);
     return 1;
   }
-  if (const auto other = squid::running_copy(conf->pid_file); other && *other != ::getpid()) {
-    log::error("is already running as process " + std::to_string(*other));
+  const std::string user = is_root ? squid::account_of(*conf) : conf->user;
+  if (const auto other = squid::RunningCopy::find(conf->pid_file, user)) {
+    log::error("is already running as process " + std::to_string(other->pid()));
     return 1;
   }
   std::optional<squid::Background> background;
   if (!is_foreground) background = squid::Background::enter();
   tell(*conf);
   server::prepare_process();
-  auto store = server::PolicyStore::open([file] { return read_all(file); });
+  auto store = server::PolicyStore::open([file, user] { return read_all(file, user); });
   if (!store) {
     std::cerr << store.error().text();
     return 1;
   }
+  std::optional<squid::OutcomeFile> outcomes;
+  const auto report = [&](int signal, auto received, bool is_done, const std::string& text) {
+    using About = squid::OutcomeFile::Action;
+    outcomes->write(signal == SIGHUP ? About::reconfigure : About::rotate, received,
+                    {is_done, text});
+  };
   const auto folder = [](const std::filesystem::path& path) { return path.parent_path().string(); };
-  server::Server daemon{std::move(*store), {folder(conf->pid_file), folder(conf->cache_log)}};
+  // Before the pid file is there, so that no signal comes too early.
+  server::Server daemon{std::move(*store),
+                        {{folder(conf->pid_file), folder(conf->cache_log)}, report}};
   const auto pid_file = squid::PidFile::create(conf->pid_file);
   if (!pid_file) {
     log::error(pid_file.error().message);
+    return 1;
+  }
+  if (auto created = squid::OutcomeFile::create(conf->pid_file)) {
+    outcomes.emplace(std::move(*created));
+  } else {
+    log::error(created.error().message);
     return 1;
   }
   if (auto ready = daemon.prepare(); !ready) {
@@ -116,32 +115,6 @@ int serve(const std::string& file, bool is_foreground) {
   }
   if (background) background->ready(conf->cache_log);
   daemon.run();
-  return 0;
-}
-
-// The daemon drains at the first SIGINT and ends at the second; squid ends at the first.
-void interrupt(pid_t pid) {
-  using namespace std::chrono_literals;
-  for (int i = 0; i < 100 && ::kill(pid, SIGINT) == 0; ++i) std::this_thread::sleep_for(50ms);
-}
-
-int send(Action action, const squid::Conf& conf) {
-  const auto pid = squid::running_copy(conf.pid_file);
-  if (!pid) {
-    std::cerr << "stile-squid: " << pid.error().message << "\n";
-    return 1;
-  }
-  const int signal = action == Action::check         ? 0
-                     : action == Action::reconfigure ? SIGHUP
-                     : action == Action::rotate      ? SIGUSR1
-                     : action == Action::interrupt   ? SIGINT
-                     : action == Action::kill        ? SIGKILL
-                                                     : SIGTERM;
-  if (::kill(*pid, signal) != 0) {
-    std::cerr << "stile-squid: process " << *pid << ": " << error_text(errno) << "\n";
-    return 1;
-  }
-  if (action == Action::interrupt) interrupt(*pid);
   return 0;
 }
 
@@ -168,7 +141,10 @@ int run(const squid::CommandLine& command) {
     if (!compiled) std::cerr << compiled.error().text();
     return compiled ? 0 : 1;
   }
-  return command.action == Action::make_cache ? 0 : send(command.action, *conf);
+  if (command.action == Action::make_cache) return 0;
+  const auto outcome = squid::send_action(command.action, *conf);
+  if (!outcome.text.empty()) std::cerr << "stile-squid: " << outcome.text << "\n";
+  return outcome.is_done ? 0 : 1;
 }
 
 }  // namespace

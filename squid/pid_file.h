@@ -1,31 +1,27 @@
-// PidFile: how `-k` finds the running copy.
+// PidFile: the file that marks the running copy, by a lock that only the copy itself can hold.
 #pragma once
-
-#include <sys/types.h>
 
 #include <string>
 
 #include "acl/result.h"
+#include "proxy/base/unique_fd.h"
 
 namespace stile::squid {
 
 class PidFile {
  public:
-  // Writes this process's id. An error if the file names another process that runs. An empty path
-  // makes no file.
+  // Writes this process's id and locks the file until the process ends. An error if another copy
+  // holds the lock. An empty path makes no file.
   static Result<PidFile> create(const std::string& path);
-  PidFile(PidFile&& other) noexcept;
+  PidFile(PidFile&& other) noexcept = default;
   PidFile& operator=(PidFile&&) = delete;
-  // Empties the file, and removes it if it still may: by then the right to do so may be given up.
+  // Empties the file, and removes it if that is still allowed after privileges were dropped.
   ~PidFile();
 
  private:
-  PidFile(std::string path, int fd) : path_{std::move(path)}, fd_{fd} {}
+  PidFile(std::string path, UniqueFd fd) : path_{std::move(path)}, fd_{std::move(fd)} {}
   std::string path_;
-  int fd_;
+  UniqueFd fd_;
 };
-
-// The id of the running copy, or why there is none.
-[[nodiscard]] Result<pid_t> running_copy(const std::string& path);
 
 }  // namespace stile::squid

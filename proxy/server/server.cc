@@ -46,14 +46,14 @@ Result<control::SavedState> read_state(const control::StateFile& file) {
 
 }  // namespace
 
-Server::Server(PolicyStore store, std::vector<std::string> writable_directories)
+Server::Server(PolicyStore store, Front front)
     : store_{std::move(store)},
       signals_{context_},
       tick_{context_},
       drain_poll_{context_},
       address_events_{context_},
       dns_files_{store_.base->loaded.settings.dns},
-      writable_directories_{std::move(writable_directories)},
+      front_{std::move(front)},
       card_watch_{context_, [this] { desk_->read_cards(); }} {
   for (const int signal : {SIGHUP, SIGTERM, SIGINT, SIGUSR1}) signals_.add(signal);
 }
@@ -130,7 +130,7 @@ Result<void> Server::open_desk() {
 
 // When everything that needs more is open, and before the first thread is started.
 Result<void> Server::confine() {
-  std::vector<std::string> writable = writable_directories_;
+  std::vector<std::string> writable = front_.writable_directories;
   writable.push_back(settings().server.state_dir);
   if (const std::filesystem::path log{settings().audit.path}; log != "-") {
     // Both names of the log's folder: a link may lead elsewhere, and rotation goes by the name.
@@ -285,12 +285,21 @@ void Server::wait_for_signal() {
 }
 
 void Server::on_signal(int signal) {
+  const auto report = [this, signal, now = steady_clock::now()](bool is_done, std::string text) {
+    if (front_.on_outcome) front_.on_outcome(signal, now, is_done, text);
+  };
   switch (signal) {
     case SIGHUP:
-      return desk_->reload("signal HUP", [](const control::Outcome<ReloadResult>&) {});
-    case SIGUSR1:
-      if (auto done = reopen_log(); !done) log::error("audit: " + done.error().message);
-      return;
+      return desk_->reload("signal HUP", [report](const control::Outcome<ReloadResult>& done) {
+        report(done.has_value(),
+               done ? "reloaded: generation " + std::to_string(done->generation)
+                    : "reload refused, the old rules stay in force:\n" + done.error().message);
+      });
+    case SIGUSR1: {
+      const auto done = reopen_log();
+      if (!done) log::error("audit: " + done.error().message);
+      return report(done.has_value(), done ? "the log was reopened" : done.error().message);
+    }
     default:
       return shared_->draining ? stop() : drain();
   }

@@ -5,6 +5,8 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,10 +27,19 @@
 
 namespace stile::server {
 
+// What another program needs when it runs the daemon under its own name.
+struct Front {
+  // Files are written there, too, beside the log and the state.
+  std::vector<std::string> writable_directories;
+  // How a SIGHUP or SIGUSR1 ended, and when it was received. May be empty.
+  std::function<void(int signal, std::chrono::steady_clock::time_point received, bool is_done,
+                     const std::string& text)>
+      on_outcome;
+};
+
 class Server {
  public:
-  // Files in these folders are written beside the log and the state: of whoever wraps the daemon.
-  explicit Server(PolicyStore store, std::vector<std::string> writable_directories = {});
+  explicit Server(PolicyStore store, Front front = {});
   ~Server();
 
   // Binds, gives up privileges, reads the state, opens the log, enters the sandbox. Nothing is
@@ -71,7 +82,7 @@ class Server {
   std::vector<Listener> listeners_;
   ControlSockets control_sockets_;
   std::optional<boost::asio::ip::tcp::acceptor> metrics_acceptor_;
-  std::vector<std::string> writable_directories_;
+  Front front_;
   std::unique_ptr<Errands> errands_;
   std::unique_ptr<audit::Log> log_;
   std::unique_ptr<session::Shared> shared_;

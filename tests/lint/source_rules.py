@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "acl": set(),
     "config": {"acl"},
     "audit": {"acl"},
-    "squid": {"audit", "config", "acl"},
+    "squid": {"audit", "config", "acl", "proxy/base/unique_fd.h"},
     "proxy/base": {"acl"},
     **{part: {"proxy/base", "acl"} for part in PARTS},
     "proxy/session": BELOW_SESSION,

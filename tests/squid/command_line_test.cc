@@ -1,13 +1,10 @@
-// squid's command line, and its file with the process id.
+// squid's command line.
 #include "squid/command_line.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "squid/pid_file.h"
+#include <string>
+#include <vector>
 
 namespace stile::squid {
 namespace {
@@ -63,45 +60,6 @@ TEST(SquidCommandLine, RefusesWhatItDoesNotKnow) {
                                                                  {"-a", "80"}}) {
     EXPECT_FALSE(parse(words)) << words[0];
   }
-}
-
-class SquidPidFile : public testing::Test {
- protected:
-  SquidPidFile() { std::filesystem::create_directory(folder_); }
-  ~SquidPidFile() override { std::filesystem::remove_all(folder_); }
-  std::string folder_ = testing::TempDir() + "pid_file_test." + std::to_string(::getpid());
-  std::string path_ = folder_ + "/squid.pid";
-};
-
-TEST_F(SquidPidFile, NamesTheProcessWhileItRuns) {
-  EXPECT_FALSE(running_copy(path_));
-  {
-    const auto file = PidFile::create(path_);
-    ASSERT_TRUE(file);
-    const auto pid = running_copy(path_);
-    ASSERT_TRUE(pid);
-    EXPECT_EQ(*pid, ::getpid());
-  }
-  EXPECT_FALSE(running_copy(path_));
-}
-
-TEST_F(SquidPidFile, LeavesTheFileOfAnotherThatRuns) {
-  std::ofstream{path_} << ::getppid() << "\n";
-  EXPECT_FALSE(PidFile::create(path_));
-  EXPECT_EQ(*running_copy(path_), ::getppid());
-}
-
-TEST_F(SquidPidFile, ReplacesAFileOfNobody) {
-  for (const char* content : {"", "nonsense", "1", "-1", "999999999"}) {
-    std::ofstream{path_} << content;
-    EXPECT_FALSE(running_copy(path_)) << content;
-    EXPECT_TRUE(PidFile::create(path_)) << content;
-  }
-}
-
-TEST_F(SquidPidFile, IsNotNeeded) {
-  EXPECT_TRUE(PidFile::create(""));
-  EXPECT_FALSE(running_copy(""));
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ def test_parse_takes_the_default_of_debian():
 
 
 class Front:
-    def __init__(self, folder, more=""):
+    def __init__(self, folder, more="", user="cache_effective_user proxy proxy"):
         self.site, self.folder = Site(), folder
         self.address = (self.site.address(1), self.site.proxy_port)
         self.source = self.site.address(100)
@@ -98,7 +98,7 @@ cache_log {self.logs}/cache.log
 hosts_file {folder}/hosts
 shutdown_lifetime 1 seconds
 coredump_dir {folder}
-{'cache_effective_user proxy proxy' if as_root else ''}
+{user if as_root else ''}
 # stile: private_exceptions = {self.site.address(10)}/32
 {more or f'access_log daemon:{self.log} squid'}
 """)
@@ -158,16 +158,85 @@ def test_reads_its_lists_anew_and_keeps_the_old_rules_if_they_are_wrong(front):
     front.do()
     assert not front.ask("b.test").allowed
     front.list.write_text("a.test\nb.test\n")
-    assert front.do("-k", "reconfigure").returncode == 0
-    until(lambda: front.ask("b.test").allowed, 30, "the new list")
+    done = front.do("-k", "reconfigure")
+    assert done.returncode == 0 and "reloaded: generation" in done.stderr
+    assert front.ask("b.test").allowed  # at once: -k has waited for it
     front.list.write_text("bad name\n")
-    assert front.do("-k", "r").returncode == 1  # refused before anybody is told
+    assert front.do("-k", "r").returncode == 1  # refused before a signal is sent
     os.kill(front.pid(), signal.SIGHUP)
     until(lambda: "reload refused" in (front.logs / "cache.log").read_text(), 30, "the refusal")
     assert front.ask("b.test").allowed
     front.list.write_text("a.test\n")
     assert front.do("-k", "interrupt").returncode == 0
     front.ends()
+
+
+def test_a_domain_that_was_removed_is_refused_also_with_the_user_built_in(open_folder):
+    front = Front(open_folder, user="")  # as in Debian's squid.conf
+    try:
+        assert front.do().returncode == 0
+        assert front.ask("a.test").allowed
+        front.list.write_text("b.test\n")
+        done = front.do("-k", "reconfigure")
+        assert done.returncode == 0, done.stderr
+        assert front.ask("a.test").reason == "host-not-allowed"
+    finally:
+        front.close()
+
+
+def test_reconfigure_says_why_the_daemon_refused(front):
+    front.do()
+    port = f"{front.address[0]}:{front.address[1]}"
+    front.conf.write_text(front.conf.read_text().replace(port, f"{front.address[0]}:1"))
+    done = front.do("-k", "reconfigure")
+    assert done.returncode == 1
+    assert "reload refused" in done.stderr and "listen" in done.stderr
+    assert front.ask("a.test").allowed
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: a file that only root can read")
+def test_reconfigure_says_what_the_daemon_cannot_read(front):
+    front.do()
+    front.list.chmod(0o600)
+    done = front.do("-k", "reconfigure")
+    assert done.returncode == 1
+    assert str(front.list) in done.stderr
+
+
+@pytest.fixture
+def victim():
+    process = subprocess.Popen(["sleep", "600"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("action", ["check", "reconfigure", "rotate", "shutdown", "interrupt", "kill"])
+def test_a_signal_goes_to_no_process_that_a_file_names(front, victim, action):
+    front.pid_file.write_text(f"{victim.pid}\n")
+    (front.folder / "squid.pid.outcome").touch()
+    done = front.do("-k", action)
+    assert done.returncode == 1 and "no running copy" in done.stderr
+    assert victim.poll() is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: who may signal everybody")
+def test_root_signals_no_process_of_another_user(front):
+    # The daemon's user owns the folder, and has put a file there that a process of root has locked.
+    front.pid_file.touch()
+    subprocess.run(["chown", "proxy", str(front.pid_file)], check=True)
+    with front.pid_file.open("r+") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        done = front.do("-k", "shutdown")  # would end this process
+    assert done.returncode == 1 and "does not run as user" in done.stderr
+
+
+def test_does_not_write_its_process_id_into_another_file(front):
+    other = front.folder / "other"
+    other.write_text("precious")
+    front.pid_file.hardlink_to(other)
+    assert front.do().returncode == 1
+    assert other.read_text() == "precious"
 
 
 def test_writes_lines_that_tools_for_squid_read(front):
@@ -177,7 +246,7 @@ def test_writes_lines_that_tools_for_squid_read(front):
     moved = front.log.with_suffix(".0")
     front.log.rename(moved)
     assert front.do("-k", "rotate").returncode == 0
-    until(front.log.exists, 30, "the new log")
+    assert front.log.exists()  # -k has waited for it
     front.ask("b.test")
     until(lambda: front.log.read_text(), 30, "a line in the new log")
     words = [line.split() for line in moved.read_text().splitlines()]

@@ -19,8 +19,17 @@ function(stile_install_files component destination)
   install(FILES ${files} DESTINATION ${destination} COMPONENT ${component})
 endfunction()
 
+install(CODE "
+  set(stile_bin ${CMAKE_INSTALL_BINDIR})
+  set(stile_sbin ${CMAKE_INSTALL_SBINDIR})
+  set(stile_staging ${PROJECT_BINARY_DIR}/installed)
+  include(${PROJECT_SOURCE_DIR}/cmake/install_text.cmake)" COMPONENT daemon)
+
 # systemd looks below lib, wherever the libraries are.
-stile_install_files(daemon lib/systemd/system systemd/*.service systemd/*.socket)
+file(GLOB units CONFIGURE_DEPENDS systemd/*.service systemd/*.socket)
+foreach(unit ${units})
+  install(CODE "stile_install_text(${unit} \${CMAKE_INSTALL_PREFIX}/lib/systemd/system)" COMPONENT daemon)
+endforeach()
 stile_install_files(daemon lib/sysusers.d systemd/sysusers.d/*.conf)
 stile_install_files(daemon lib/tmpfiles.d systemd/tmpfiles.d/*.conf)
 stile_install_files(daemon lib/sysctl.d systemd/sysctl.d/*.conf)
@@ -30,7 +39,7 @@ function(stile_install_config source destination)
   get_filename_component(name ${source} NAME)
   install(CODE "
     if(NOT EXISTS \"\$ENV{DESTDIR}${destination}/${name}\")
-      file(INSTALL \"${PROJECT_SOURCE_DIR}/${source}\" DESTINATION ${destination})
+      stile_install_text(${PROJECT_SOURCE_DIR}/${source} ${destination})
     endif()" COMPONENT daemon)
 endfunction()
 

@@ -12,15 +12,18 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "cmake" / "debian"
 
 
-@pytest.fixture(scope="module")
-def installed(run_folder):
+def install(root, prefix="/usr", components=("daemon", "netns", "doc")):
     binary("stiled")  # says what is missing, if it is not built
-    root = run_folder / "installed"
-    for component in ("daemon", "netns", "doc"):
-        subprocess.run(["cmake", "--install", build_folder(), "--prefix", "/usr", "--component",
+    for component in components:
+        subprocess.run(["cmake", "--install", build_folder(), "--prefix", prefix, "--component",
                         component], env={**os.environ, "DESTDIR": str(root)}, check=True,
                        stdout=subprocess.DEVNULL)
     return root
+
+
+@pytest.fixture(scope="module")
+def installed(run_folder):
+    return install(run_folder / "installed")
 
 
 def files(root):
@@ -38,12 +41,16 @@ def test_programs_units_and_pages_are_where_they_are_looked_for(installed):
         assert f"usr/share/man/man{page.suffix[1:]}/{page.name}" in found
 
 
-def test_units_name_programs_that_are_installed(installed):
-    units = [*(installed / "usr/lib/systemd/system").iterdir()]
-    assert units
-    for unit in units:
-        for program in re.findall(r"^Exec\w+=[+!@-]*(/usr/s?bin/\S+)", unit.read_text(), re.M):
-            assert (installed / program[1:]).is_file(), f"{unit.name}: {program}"
+@pytest.mark.parametrize("prefix", ["/usr", "/usr/local", "/opt/stile"])
+def test_units_and_logrotate_name_programs_that_are_installed(run_folder, prefix):
+    root = install(run_folder / f"installed{prefix.replace('/', '-')}", prefix, ("daemon", "netns"))
+    units = [*(root / prefix[1:] / "lib/systemd/system").iterdir()]
+    assert len(units) == len([*(ROOT / "systemd").glob("*.s*[et]")])
+    for file in [*units, root / "etc/logrotate.d/stile"]:
+        programs = re.findall(r"/\S*/s?bin/stile\S*", file.read_text())
+        assert programs or file.suffix == ".socket"
+        for program in programs:
+            assert (root / program[1:]).is_file(), f"{file.name}: {program}"
 
 
 def test_everything_below_etc_is_a_conffile(installed):
@@ -56,9 +63,7 @@ def test_an_operators_config_is_not_written_over(installed):
     config = installed / "etc/stile/stile.toml"
     was = config.read_text()
     config.write_text("# mine\n")
-    subprocess.run(["cmake", "--install", build_folder(), "--prefix", "/usr", "--component",
-                    "daemon"], env={**os.environ, "DESTDIR": str(installed)}, check=True,
-                   stdout=subprocess.DEVNULL)
+    install(installed, components=("daemon",))
     assert config.read_text() == "# mine\n"
     config.write_text(was)
 

@@ -95,11 +95,42 @@ def test_daemon_works_with_the_system_calls_that_its_unit_leaves(host):
     assert "unknown-agent" in host.read("/var/log/stile/audit.1.jsonl")
 
 
-def test_logrotate_reads_its_file(host):
-    host.run("sh", "-c", "useradd -r -M -U stile; install -d -o stile -g stile -m 750 /var/log/stile")
-    host.run("install", "-m", "644", SYSTEMD / "logrotate.d/stile", "/etc/logrotate-stile")
+def test_an_agents_output_does_not_choose_its_level_in_the_journal():
+    assert "SyslogLevelPrefix=no" in (SYSTEMD / "stile-agent@.service").read_text().splitlines()
+
+
+@pytest.fixture
+def logrotate(host):
+    """Rotates as the package's file says, on a host without systemd."""
+    host.run("sh", "-c", "useradd -r -M -U stile; install -d -o stile -g stile -m 750 /var/lib/stile /var/log/stile")
+    text = (SYSTEMD / "logrotate.d/stile").read_text()
+    host.write("/etc/logrotate-stile", text.replace("/usr/bin/stile", f"{BUILD}/cmd/stile"))
+
+    def rotate(check):
+        return host.run("logrotate", "--force", "--state", "/run/logrotate.state", "/etc/logrotate-stile", check=check)
+    return rotate
+
+
+def test_logrotate_moves_the_daemon_to_the_new_file(host, logrotate):
+    host.write("/etc/stile/stile.toml", '[server]\nuser = "stile"\ncontrol_group = ""\n'
+               '[audit]\npath = "/var/log/stile/audit.jsonl"\n')
+    daemon = host.popen(BUILD / "cmd" / "stiled", "-c", "/etc/stile/stile.toml")
+    wait_until(lambda: host.run("curl", "-sS", "--noproxy", "*", "http://127.0.0.1:9128/readyz", check=False).stdout,
+               "the daemon")
+    logrotate(check=True)
+    host.run("curl", "-sS", "--noproxy", "", "-x", "http://127.0.0.1:3128", "http://a.example/", check=False)
+    old, new = sorted(host.run("ls", "/var/log/stile").stdout.split(), key=len, reverse=True)
+    assert new == "audit.jsonl" and re.fullmatch(r"audit\.jsonl-\d{8}", old)
+    assert "unknown-agent" in host.read("/var/log/stile/audit.jsonl")
+    assert "unknown-agent" not in host.read(f"/var/log/stile/{old}")
+    daemon.terminate()
+    assert daemon.wait(timeout=PATIENCE_SECONDS) == 0
+
+
+def test_logrotate_reports_that_no_daemon_took_the_new_file(host, logrotate):
     host.run("sh", "-c", "echo line > /var/log/stile/audit.jsonl; chown stile:stile /var/log/stile/audit.jsonl")
-    host.run("logrotate", "--force", "--state", "/run/logrotate.state", "/etc/logrotate-stile")
+    done = logrotate(check=False)
+    assert done.returncode == 1 and "postrotate" in done.stderr
     left = host.run("ls", "/var/log/stile").stdout.split()
     assert len(left) == 1 and re.fullmatch(r"audit\.jsonl-\d{8}", left[0])
 

@@ -255,17 +255,13 @@ bool Decider::check_host() {
 
 bool Decider::check_usage() {
   constexpr std::string_view step = "usage";
-  const Usage& usage = query_.usage;
-  const Reason reason = usage.rate_limited           ? Reason::rate_limited
-                        : usage.too_many_connections ? Reason::too_many_connections
-                        : usage.budget_exhausted     ? Reason::budget_exhausted
-                                                     : Reason::none;
-  if (reason != Reason::none) {
-    return refuse(7, step, reason, Holds::always, [&] { return std::string{sentence(reason)}; });
+  if (query_.budget_spent) {
+    return refuse(7, step, Reason::budget_exhausted, Holds::always,
+                  [] { return std::string{sentence(Reason::budget_exhausted)}; });
   }
   decision_.check_hello = query_.scheme == Scheme::tunnel && agent().check_sni &&
                           found_.rule.reach != Pattern::Reach::tcp;
-  return pass(7, step, [] { return std::string{"within its limits and budgets"}; });
+  return pass(7, step, [] { return std::string{"within its byte budgets"}; });
 }
 
 void Decider::state_verdict() {

@@ -14,16 +14,9 @@
 
 namespace stile::acl {
 
-// Live counters of the agent, read by the caller just before.
-struct Usage {
-  bool rate_limited = false;
-  bool too_many_connections = false;
-  bool budget_exhausted = false;
-};
-
 struct Query {
   const AgentPolicy* agent = nullptr;  // null: the source belongs to nobody
-  Usage usage;
+  bool budget_spent = false;           // its bytes_up or bytes_down are used up
   Scheme scheme = Scheme::tunnel;
   Authority authority;  // as the agent wrote it; a missing port is the caller's 80 for plain HTTP
   UnixMicros now = 0;

@@ -29,7 +29,7 @@ constexpr std::array<ReasonRow, reason_count> rows{{
     {Reason::host_denied, "host-denied", 403, "A deny rule names this host."},
     {Reason::host_not_allowed, "host-not-allowed", 403,
      "No rule of this agent allows this host on this port."},
-    {Reason::rate_limited, "rate-limited", 429, "The agent sends requests faster than it may."},
+    {Reason::rate_limited, "rate-limited", 429, "The agent has too many DNS look-ups waiting for an answer."},
     {Reason::too_many_connections, "too-many-connections", 429,
      "The agent has as many connections open as it may."},
     {Reason::budget_exhausted, "budget-exhausted", 429, "The agent has used up its byte budget."},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "acl/admit.h"
 #include "acl/quoted.h"
 #include "base/ascii.h"
 #include "control/json_text.h"
@@ -75,6 +76,17 @@ void refuse(Explanation& explanation, acl::Reason reason) {
   explanation.decision.reason = reason;
 }
 
+// A live request is past this: its connection was admitted before its head was read.
+void explain_connections(Explanation& explanation) {
+  const acl::AgentPolicy& agent = *explanation.agent;
+  const std::uint32_t open = agent.account->connections.load(std::memory_order_relaxed);
+  const acl::Reason reason = acl::admit({}, {open, agent.max_connections});
+  if (reason == acl::Reason::none) return;
+  note(explanation, 7, "connections", std::string{acl::text(reason)},
+       std::to_string(open) + " of " + std::to_string(agent.max_connections) + " are open");
+  refuse(explanation, reason);
+}
+
 }  // namespace
 
 control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
@@ -98,9 +110,7 @@ control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
   acl::Query query;
   if (agent != nullptr) {
     const acl::Account& account = *(*agent)->account;
-    query.usage.budget_exhausted = account.bytes_up.is_spent() || account.bytes_down.is_spent();
-    query.usage.too_many_connections =
-        account.connections.load(std::memory_order_relaxed) >= (*agent)->max_connections;
+    query.budget_spent = account.bytes_up.is_spent() || account.bytes_down.is_spent();
   }
   query.agent = explanation.agent.get();
   query.scheme = asked->scheme;
@@ -113,6 +123,7 @@ control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
   explanation.decision = acl::decide(query, &explanation.steps);
   explanation.steps.pop_back();  // the verdict has a place of its own in the answer
   const acl::Decision& decision = explanation.decision;
+  if (decision.passes()) explain_connections(explanation);
   if (decision.passes() && !decision.literal) explanation.name = decision.host.text();
   return explanation;
 }

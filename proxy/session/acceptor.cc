@@ -8,6 +8,7 @@
 #include <exception>
 #include <system_error>
 
+#include "acl/admit.h"
 #include "acl/error_text.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/log.h"
@@ -107,14 +108,12 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
   const auto count = [](const std::atomic<std::uint32_t>& value) {
     return value.load(std::memory_order_relaxed);
   };
-  if (count(context_.shared.connections) >= context_.limits.connections) {
-    refuse(std::move(socket), id, account, acl::Reason::overloaded);
-    return;
-  }
-  const std::uint32_t most =
-      agent ? agent->max_connections : context_.limits.connections_of_unknown;
-  if (count(account->connections) >= most) {
-    refuse(std::move(socket), id, account, acl::Reason::too_many_connections);
+  const acl::Reason full =
+      acl::admit({count(context_.shared.connections), context_.limits.connections},
+                 {count(account->connections),
+                  agent ? agent->max_connections : context_.limits.connections_of_unknown});
+  if (full != acl::Reason::none) {
+    refuse(std::move(socket), id, account, full);
     return;
   }
   const auto& tally = context_.tally(id);

@@ -220,8 +220,9 @@ Task<bool> HttpExchange::finish(Reason reason) {
   const bool answered = status_ != 0;
   if (reason == Reason::idle_timeout && !answered) reason = Reason::origin_timeout;
   RequestRecord line{audit::Event::close, s.peer_, request_};
-  line.record.verdict = reason == Reason::none ? request_.verdict_when_open() : acl::Verdict::deny;
-  line.record.reason = reason == Reason::none ? request_.would_deny : reason;
+  const Outcome outcome = outcome_at_end(request_.would_deny, reason);
+  line.record.verdict = outcome.verdict;
+  line.record.reason = outcome.reason;
   line.record.status = answered ? status_ : acl::status(reason);
   line.record.bytes_up = request_.bytes_up;
   line.record.bytes_down = request_.bytes_down;

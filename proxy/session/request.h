@@ -38,6 +38,7 @@ struct Request {
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::string authority;  // as the agent wrote it; with :80 added where plain HTTP left it out
   std::string path;       // for the log: without the query
+  std::string_view problem;  // with its head, for people; a constant of the parser
   acl::Decision decision;
   // What the decision would have been, when it lets through only because of observe mode.
   acl::Reason would_deny = acl::Reason::none;
@@ -54,11 +55,18 @@ struct Request {
   net::Meter up, down;                         // what its bytes draw on
   std::uint64_t bytes_up = 0, bytes_down = 0;  // of plain HTTP; a tunnel counts for itself
   bool wrote_open = false;
-
-  [[nodiscard]] acl::Verdict verdict_when_open() const noexcept {
-    return would_deny == acl::Reason::none ? acl::Verdict::allow : acl::Verdict::would_deny;
-  }
 };
+
+// What the line at the end of a request says: the same as its `open` line, or why it was cut.
+struct Outcome {
+  acl::Verdict verdict;
+  acl::Reason reason;
+};
+[[nodiscard]] inline Outcome outcome_at_end(acl::Reason would_deny, acl::Reason cut) noexcept {
+  if (cut != acl::Reason::none) return {acl::Verdict::deny, cut};
+  if (would_deny != acl::Reason::none) return {acl::Verdict::would_deny, would_deny};
+  return {acl::Verdict::allow, acl::Reason::none};
+}
 
 // The host for log and answer: canonical if it was understood, else as the agent wrote it, without
 // what may be a secret (user info, a path, a query).

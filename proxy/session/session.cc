@@ -56,6 +56,7 @@ Task<> Session::run() {
       Request request;
       request.begun = context_.loop.now();
       request.generation = context_.policy.get()->generation();
+      request.problem = head_problem_;
       cancelled_ = Reason::none;
       co_await refuse(request, bad);
       co_return;
@@ -87,7 +88,10 @@ Task<Session::Reason> Session::read_head(http::RequestHead& head) {
         if (head_bytes_ > context_.limits.header_bytes) co_return Reason::header_too_large;
         co_return Reason::none;
       }
-      if (found.state == http::ParseState::bad) co_return Reason::bad_request;
+      if (found.state == http::ParseState::bad) {
+        head_problem_ = found.error;
+        co_return Reason::bad_request;
+      }
       if (in_.size() >= context_.limits.header_bytes) co_return Reason::header_too_large;
     }
     const bool more = co_await read_more();
@@ -138,7 +142,7 @@ void Session::decide(Request& request) {
   if (request.judged_by) peer_.agent = request.judged_by;
   acl::Query query;
   query.agent = request.judged_by.get();
-  query.usage.budget_exhausted =
+  query.budget_spent =
       peer_.account->bytes_up.is_spent() || peer_.account->bytes_down.is_spent();
   query.scheme = request.scheme;
   query.authority = acl::split_authority(request.authority);
@@ -219,8 +223,9 @@ Session::Reason Session::still_allowed(Request& request) {
 // The line that lets the bytes out.
 Task<bool> Session::write_open(Request& request) {
   RequestRecord line{audit::Event::open, peer_, request};
-  line.record.verdict = request.verdict_when_open();
-  line.record.reason = request.would_deny;
+  const Outcome outcome = outcome_at_end(request.would_deny, Reason::none);
+  line.record.verdict = outcome.verdict;
+  line.record.reason = outcome.reason;
   const bool written = co_await context_.audit.write(line.record);
   if (!written) co_return false;
   request.wrote_open = true;
@@ -248,6 +253,7 @@ Task<bool> Session::answer_refusal(const Request& request, Reason reason, bool k
   refusal.agent = peer_.id();
   refusal.host = shown_host(request);
   refusal.port = request.decision.port;
+  refusal.problem = request.problem;
   refusal.scheme = request.scheme;
   if (peer_.agent) {
     refusal.contact = peer_.agent->contact;

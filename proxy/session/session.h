@@ -89,6 +89,7 @@ class Session final : public Pooled, public Live, private Deadline, private Watc
   std::string in_;              // received and not yet used
   std::size_t head_bytes_ = 0;  // of them, the head being served
   http::HeadScanner scanner_;
+  std::string_view head_problem_;  // for people; a constant of the parser
   std::string kept_authority_;  // whom origin_ is connected to, between plain-HTTP requests
   acl::Address kept_address_;
   Request* current_ = nullptr;  // the request being served, for judge_again and describe

@@ -21,6 +21,7 @@ Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr cl
       peer_{std::move(peer)},
       charged_{request.charged},
       origin_{*request.origin},
+      would_deny_{request.would_deny},
       hello_{request.hello},
       begun_{request.begun} {
   const acl::Decision& decision = request.decision;
@@ -166,8 +167,9 @@ void Tunnel::write_close(acl::Reason reason) {
   record.scheme = "connect";
   record.host = authority.host;
   record.port = acl::parse_port(authority.port).value_or(0);
-  record.verdict = reason == acl::Reason::none ? acl::Verdict::allow : acl::Verdict::deny;
-  record.reason = reason;
+  const Outcome outcome = outcome_at_end(would_deny_, reason);
+  record.verdict = outcome.verdict;
+  record.reason = outcome.reason;
   record.status = 200;
   const std::string origin = net::endpoint_text(origin_, record.port);
   record.origin = origin;

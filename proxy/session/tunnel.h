@@ -45,6 +45,7 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   std::shared_ptr<acl::Lease> charged_;     // keeps the meter's grant alive
   acl::Address origin_;
   std::unique_ptr<HelloGuard> guard_;  // until the handshake is past a second hello
+  acl::Reason would_deny_;             // as its `open` line says
   acl::Reason cut_ = acl::Reason::none;
   bool is_revoked_ = false;  // the client has been reset; the rest follows
   HelloSeen hello_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "acl/admit.h"
 #include "tests/acl/policies.h"
 
 namespace stile::acl {
@@ -238,18 +239,24 @@ TEST(Step6Host, LooksThroughAllListsOfAnAgent) {
   EXPECT_EQ(ask(policy, "b.com:443").rule.describe(), "b.com (file.txt:1)");
 }
 
-TEST(Step7Usage, RefusesInItsOwnOrderAndAfterAllOthers) {
+TEST(Step7Usage, RefusesASpentBudgetAfterAllOthers) {
   const AgentPolicy policy = agent({"a.com"});
   Query request = query(policy, "a.com:443");
-  request.usage.budget_exhausted = true;
+  request.budget_spent = true;
   EXPECT_EQ(outcome(decide(request)), "deny budget-exhausted");
-  request.usage.too_many_connections = true;
-  EXPECT_EQ(outcome(decide(request)), "deny too-many-connections");
-  request.usage.rate_limited = true;
-  EXPECT_EQ(outcome(decide(request)), "deny rate-limited");
   EXPECT_FALSE(decide(request).rule);
   request.authority = split_authority("b.com:443");
   EXPECT_EQ(outcome(decide(request)), "deny host-not-allowed");
+}
+
+TEST(Admit, RefusesTheConnectionAfterTheLastOne) {
+  const Connections none{}, room{9, 10}, full{10, 10}, over{11, 10};
+  EXPECT_EQ(admit(none, room), Reason::none);
+  EXPECT_EQ(admit(none, full), Reason::too_many_connections);
+  EXPECT_EQ(admit(none, over), Reason::too_many_connections);
+  EXPECT_EQ(admit(full, room), Reason::overloaded);
+  EXPECT_EQ(admit(full, full), Reason::overloaded);
+  EXPECT_EQ(admit(none, {0, 0}), Reason::too_many_connections);
 }
 
 TEST(CheckHello, IsOffForTcpPatternsAndWhereTheAgentNeedsNoSni) {

@@ -109,9 +109,9 @@ TEST(Grant, IsTheFirstLivingOneThatCovers) {
 TEST(Grant, IsNotChargedWhenUsageRefuses) {
   const AgentPolicy policy = with_grants(agent({}), {grant("g1", {"a.com"})});
   Query request = query(policy, "a.com:443");
-  request.usage.rate_limited = true;
+  request.budget_spent = true;
   const Decision decision = decide(request);
-  EXPECT_EQ(outcome(decision), "deny rate-limited");
+  EXPECT_EQ(outcome(decision), "deny budget-exhausted");
   EXPECT_EQ(decision.grant, nullptr);
 }
 

@@ -61,7 +61,7 @@ TEST(Observe, HoldsTheOtherRefusals) {
   EXPECT_EQ(answer(policy, "b.com:0"), "deny bad-request");
   EXPECT_EQ(answer(policy, "8.8.8.8"), "deny bad-request");
   Query request = query(policy, "b.com:443");
-  request.usage.budget_exhausted = true;
+  request.budget_spent = true;
   EXPECT_EQ(outcome(decide(request)), "deny budget-exhausted");
   policy.expires = 0;
   EXPECT_EQ(answer(policy, "a.com:443"), "deny agent-expired");

@@ -66,8 +66,7 @@ class Source {
 
   Query request(const AgentPolicy& policy, const std::string& authority) {
     Query query = test::query(policy, authority, below(3) == 0 ? Scheme::http : Scheme::tunnel);
-    query.usage.rate_limited = below(20) == 0;
-    query.usage.budget_exhausted = below(20) == 0;
+    query.budget_spent = below(20) == 0;
     return query;
   }
 

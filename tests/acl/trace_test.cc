@@ -29,7 +29,7 @@ TEST(Trace, NamesEveryStepOfAnAllowedRequest) {
       {4, "host-syntax", "pass", "a.com port 8443"},
       {5, "port", "pass", "8443 is carried by a.com:8443 (allow.txt:2)"},
       {6, "host", "pass", "allowed by a.com:8443 (allow.txt:2)"},
-      {7, "usage", "pass", "within its limits and budgets"},
+      {7, "usage", "pass", "within its byte budgets"},
       {7, "verdict", "allow", "The request was let through."},
   };
   ASSERT_EQ(trace.size(), std::size(expected));

@@ -79,6 +79,8 @@ def test_tunnel_holds_its_place_until_it_ends(world):
     client.recv_exactly(len(client.hello))
     with proxy.client() as second:
         assert_refusal(second.read_response(), "too-many-connections")
+    told = proxy.control().do("explain", agent="alpha", host="o.test", port=world.port)
+    assert (told["verdict"], told["reason"]) == ("deny", "too-many-connections"), told
     client.close()
     until(lambda: proxy.connect("x.test", world.port).reason == "host-not-allowed")
 

@@ -77,6 +77,20 @@ def test_observe_of_plain_http(world):
     observed(proxy, "host-not-allowed")
 
 
+@pytest.mark.parametrize("kind", ["tunnel", "http"])
+def test_observe_says_the_same_at_the_end(world, kind):
+    world.tls_origin("o.test")
+    world.http_origin("h.test")
+    world.agent("alpha", allow=[], mode="observe")
+    proxy = world.start()
+    if kind == "tunnel":
+        assert proxy.curl(f"https://o.test:{world.port}/").out == b"ok"
+    else:
+        assert proxy.get(f"http://h.test:{world.http_port}/o").status == 200
+    line = proxy.audit.wait_one(event="close")
+    assert (line["verdict"], line["reason"]) == ("would-deny", "host-not-allowed"), line
+
+
 @pytest.mark.parametrize("name, reason", [("p.test", "sni-mismatch"), (None, "sni-missing")])
 def test_observe_does_not_cut_a_tunnel_for_its_hello(world, name, reason):
     origin = world.tcp_origin("o.test")

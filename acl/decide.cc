@@ -273,6 +273,11 @@ void Decider::state_verdict() {
 
 }  // namespace
 
+std::string Decision::rule_text() const {
+  if (rule) return rule.describe();
+  return access_rule != nullptr ? access_rule->text : std::string{};
+}
+
 Decision decide(const Query& query, Trace* trace) {
   Decision decision;
   Decider{query, trace, decision}.run();

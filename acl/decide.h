@@ -37,12 +37,18 @@ struct Decision {
   bool literal_allowed = false;    // by allow_ip: step 8 is skipped, and the hello has no SNI
   bool check_hello = true;         // step 10 applies (false: tcp:// pattern, or sni = "off")
   RuleRef rule;                    // that allowed or denied
-  const AccessRule* access_rule = nullptr;  // the same, of an ordered list
   // The ordered list needs the host's addresses: decide again with them. Until then nothing may be
   // dialled.
   bool awaits_addresses = false;
   const Grant* grant = nullptr;  // charge it: the policy alone would have refused
+  const AccessRule* access_rule = nullptr;  // of the ordered list; others use the two below
   [[nodiscard]] bool passes() const noexcept { return verdict != Verdict::deny; }
+  // The pattern or line that decided, and where it stands; empty: none did.
+  [[nodiscard]] std::string rule_text() const;
+  // An ordered list names the agent under which the request is logged; null: it is the agent's id.
+  [[nodiscard]] const std::string* logged_as() const noexcept {
+    return access_rule != nullptr ? &access_rule->agent : nullptr;
+  }
 };
 
 // One line of an explanation. The last one states the verdict.

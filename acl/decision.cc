@@ -15,7 +15,7 @@ struct ReasonRow {
 };
 
 constexpr std::array<ReasonRow, reason_count> rows{{
-    {Reason::none, "none", 200, "The request was let through."},
+    {Reason::none, "none", 200, "The request is allowed."},
     {Reason::unknown_agent, "unknown-agent", 403,
      "The source address of this connection belongs to no agent."},
     {Reason::agent_expired, "agent-expired", 403, "The time of this agent has run out."},
@@ -46,7 +46,8 @@ constexpr std::array<ReasonRow, reason_count> rows{{
     {Reason::sni_mismatch, "sni-mismatch", 403,
      "The TLS ClientHello names another server than the CONNECT request."},
     {Reason::ech_refused, "ech-refused", 403,
-     "The TLS ClientHello is encrypted, so its server name cannot be checked."},
+     "The TLS ClientHello may hide another server name (ECH, or the GREASE that Chromium always "
+     "sends); the setting ech lists the hosts where that is allowed."},
     {Reason::client_hello_timeout, "client-hello-timeout", 403,
      "The TLS ClientHello did not arrive in time."},
     {Reason::audit_unavailable, "audit-unavailable", 503,

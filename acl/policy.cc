@@ -18,6 +18,17 @@ std::string_view text(Mode mode) noexcept {
   return "offline";
 }
 
+std::string text(const Ech& ech) {
+  if (ech.everywhere) return "allow";
+  std::string patterns;
+  for (const auto& set : ech.hosts.sets) {
+    for (std::uint32_t index = 0; index < set->size(); ++index) {
+      patterns += (patterns.empty() ? "" : ", ") + RuleRef{set.get(), index}.pattern();
+    }
+  }
+  return patterns.empty() ? "refuse" : patterns;
+}
+
 Snapshot::Snapshot(std::uint64_t generation, std::vector<std::shared_ptr<const AgentPolicy>> agents)
     : generation_{generation}, agents_{std::move(agents)} {
   std::vector<std::pair<Prefix, PrefixMap::Value>> sources;

@@ -51,6 +51,13 @@ struct Rules {
   std::shared_ptr<const RegexSet> regexes;  // of all sets; null: none
 };
 
+// Where a ClientHello whose real server name is encrypted is let through.
+struct Ech {
+  bool everywhere = false;
+  Rules hosts;  // and where else
+};
+[[nodiscard]] std::string text(const Ech& ech);  // "refuse", "allow" or the patterns
+
 struct AgentPolicy {
   std::string id;
   std::string instance;
@@ -68,7 +75,7 @@ struct AgentPolicy {
   std::vector<PrivateException> private_exceptions;
   PrefixMap forbid_addresses;
   bool check_sni = true;
-  bool allow_ech = false;
+  Ech ech;
   std::string contact;
   std::vector<std::string> strip_request_headers;  // lower-case
   // Limits and budgets; who counts is the caller.
@@ -76,6 +83,9 @@ struct AgentPolicy {
   std::uint32_t requests_per_second = 1000;  // 0: no limit
   std::optional<std::uint64_t> bytes_up, bytes_down;
   std::shared_ptr<Account> account;  // what it has used; set in a snapshot that is served
+
+  // An ordered list cannot be added to.
+  [[nodiscard]] bool takes_grants() const noexcept { return access == nullptr; }
 };
 
 // All agents at one moment. Built once, then only read.

@@ -104,6 +104,11 @@ DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination) {
   return {true, match.rules.front()};
 }
 
+bool covers(const Rules& rules, const HostKey& key, std::uint16_t port) {
+  return static_cast<bool>(
+      find_in_lists(rules.sets, rules.regexes.get(), {key, Scheme::tunnel, port, true}));
+}
+
 bool rule_names_underscore(const AgentPolicy& agent, const Destination& destination,
                            const Moment& moment) {
   const HostKey& key = destination.key;

@@ -37,6 +37,10 @@ struct DenyMatch {
 };
 [[nodiscard]] DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination);
 
+// Whether a pattern of the list covers a tunnel to the name and port. A regex that cannot run covers
+// nothing.
+[[nodiscard]] bool covers(const Rules& rules, const HostKey& key, std::uint16_t port);
+
 // Whether a rule that covers the name has an underscore in its own text: only then was a name that
 // is not LDH meant. A deny rule counts only where it denies, or it would open the name elsewhere.
 [[nodiscard]] bool rule_names_underscore(const AgentPolicy& agent, const Destination& destination,

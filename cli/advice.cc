@@ -44,6 +44,12 @@ std::string advice_after(const Refused& refused) {
     if (!acl::Pattern::parse(pattern)) return {};
     return "stile allow " + refused.agent + ' ' + pattern + "   (a tunnel without TLS inside)";
   }
+  if (reason == "ech-refused") {
+    const auto pattern = pattern_for(acl::Scheme::tunnel, refused.host, refused.port);
+    if (!acl::Pattern::parse(pattern)) return {};
+    return "add \"" + pattern + "\" to ech in the entry of " + refused.agent +
+           ", then: stile reload   (Chromium sends such hellos always)";
+  }
   return {};
 }
 

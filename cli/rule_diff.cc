@@ -59,7 +59,7 @@ Facts facts_of(const acl::AgentPolicy& policy) {
           {"allow_ip", join(policy.allow_ip, text_of)},
           {"private_exceptions", join(policy.private_exceptions, exception)},
           {"sni", policy.check_sni ? "match" : "off"},
-          {"ech", policy.allow_ech ? "allow" : "refuse"},
+          {"ech", text(policy.ech)},
           {"expires", policy.expires ? config::time_text(*policy.expires) : "none"},
           {"bytes_up", size_or_none(policy.bytes_up)},
           {"bytes_down", size_or_none(policy.bytes_down)},

@@ -21,6 +21,12 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("PATTERN")
       ->allow_extra_args(false)
       ->take_all();
+  command
+      ->add_option("--ech", options->ech,
+                   "allow encrypted TLS hellos to the hosts of this pattern; browsers need it")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false)
+      ->take_all();
   command->add_option("--card", options->card, "an agent card with more than patterns")
       ->type_name("FILE");
   auto* config =

@@ -59,6 +59,14 @@ void set_exceptions(const std::vector<PrivateException>& from, const std::string
   }
 }
 
+acl::Ech make_ech(const EchSetting& from, const std::string& file, const AgentSettings& agent,
+                  Shared& shared, Diagnostics& problems) {
+  acl::Ech ech{from.everywhere, {}};
+  if (from.hosts.empty()) return ech;
+  ech.hosts = with_regexes({make_rules(from.hosts, file)}, agent, shared.regexes, problems);
+  return ech;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const acl::RegexSet>> RegexCache::get(const RuleSets& sets) {
@@ -104,7 +112,6 @@ Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettin
   policy->http_ports = agent.http_ports.value_or(egress.http_ports);
   policy->allow_ip = agent.allow_ip;
   policy->check_sni = agent.check_sni.value_or(egress.check_sni);
-  policy->allow_ech = agent.allow_ech.value_or(egress.allow_ech);
   policy->contact = agent.contact.value_or(egress.contact);
   for (const auto& name : agent.strip_request_headers.value_or(egress.strip_request_headers)) {
     policy->strip_request_headers.push_back(lower_case(name));
@@ -124,6 +131,8 @@ Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettin
   deny.insert(deny.end(), shared.deny.begin(), shared.deny.end());
   policy->allow = with_regexes(std::move(allow), agent, shared.regexes, problems);
   policy->deny = with_regexes(std::move(deny), agent, shared.regexes, problems);
+  policy->ech = agent.ech ? make_ech(*agent.ech, agent.place.file, agent, shared, problems)
+                          : make_ech(egress.ech, shared.file, agent, shared, problems);
   if (problems.has_errors()) return problems;
   return std::shared_ptr<const acl::AgentPolicy>{std::move(policy)};
 }

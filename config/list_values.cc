@@ -135,6 +135,31 @@ std::string ExceptionElement::print(const Value& value) {
   return "{prefix = " + prefix + ", hosts = " + List<PatternElement>::print(value.hosts) + '}';
 }
 
+std::optional<EchSetting> EchValue::read(const Node& node, const Reader& reader) {
+  if (const auto* word = node.as<std::string>()) {
+    if (*word == "refuse") return EchSetting{};
+    if (*word == "allow") return EchSetting{true, {}};
+    return reader.error(node, acl::quoted(*word) + " is not " + std::string{type},
+                        "to allow it for some hosts, write [" + acl::quoted(*word) + ']');
+  }
+  if (node.as<Node::Array>() == nullptr) return reader.wrong_type(node, type);
+  auto hosts = List<PatternElement>::read(node, reader);
+  if (!hosts) return std::nullopt;
+  for (const auto& host : *hosts) {
+    if (host.pattern.reach == acl::Pattern::Reach::http ||
+        host.pattern.reach == acl::Pattern::Reach::tcp) {
+      return reader.error(node, acl::quoted(host.pattern.text()) + " has no TLS hello",
+                          "write the name without the scheme");
+    }
+  }
+  return EchSetting{false, std::move(*hosts)};
+}
+
+std::string EchValue::print(const EchSetting& value) {
+  if (value.everywhere) return "\"allow\"";
+  return value.hosts.empty() ? "\"refuse\"" : List<PatternElement>::print(value.hosts);
+}
+
 std::optional<Endpoint> ListenElement::read(const Node& node, const Reader& reader) {
   const auto* text = element_text(node, reader);
   if (text == nullptr) return std::nullopt;

@@ -124,6 +124,12 @@ struct ExceptionElement {
   static std::string print(const Value& value);
 };
 
+struct EchValue {
+  static constexpr std::string_view type = "\"refuse\", \"allow\" or list of patterns";
+  static std::optional<EchSetting> read(const Node& node, const Reader& reader);
+  static std::string print(const EchSetting& value);
+};
+
 struct ListenElement {  // of [server]: TCP only
   static constexpr std::string_view list_type = "list of address:port";
   static constexpr bool may_repeat = false;

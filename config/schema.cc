@@ -130,7 +130,10 @@ constexpr std::array all_global_keys{
     egress<&Egress::http_ports, List<PortElement>>("http_ports", "Where plain HTTP may go to."),
     egress<&Egress::check_sni, SniWord>(
         "sni", "`match`: a tunnel must open with a TLS hello for the name that was asked for."),
-    egress<&Egress::allow_ech, EchWord>("ech", "TLS hellos whose real name is encrypted."),
+    egress<&Egress::ech, EchValue>(
+        "ech",
+        "What becomes of TLS hellos whose server name is encrypted, or that pretend so as Chromium "
+        "does: refused, let through, or let through for the hosts of a list."),
     egress<&Egress::private_exceptions, List<ExceptionElement>>(
         "private_exceptions",
         "Addresses that may be dialled though they are not global: `\"10.100.1.0/24\"`, or "
@@ -215,7 +218,7 @@ constexpr std::array all_agent_keys{
     agent_key<&Agent::ports, List<PortElement>>("ports", "As in [egress]."),
     agent_key<&Agent::http_ports, List<PortElement>>("http_ports", "As in [egress]."),
     agent_key<&Agent::check_sni, SniWord>("sni", "As in [egress]."),
-    agent_key<&Agent::allow_ech, EchWord>("ech", "As in [egress]."),
+    agent_key<&Agent::ech, EchValue>("ech", "As in [egress]."),
     agent_key<&Agent::private_exceptions, List<ExceptionElement>>("private_exceptions",
                                                                   "As in [egress]."),
     agent_key<&Agent::strip_request_headers, List<HeaderNameElement>>("strip_request_headers",

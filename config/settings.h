@@ -69,13 +69,20 @@ struct PrivateException {
   friend bool operator==(const PrivateException&, const PrivateException&) = default;
 };
 
+// `ech`: "refuse", "allow", or the hosts where it is allowed.
+struct EchSetting {
+  bool everywhere = false;
+  std::vector<PlacedPattern> hosts;
+  friend bool operator==(const EchSetting&, const EchSetting&) = default;
+};
+
 // [egress]; in an agent's entry each key that is set replaces this, lists whole.
 struct EgressSettings {
   acl::Mode mode = acl::Mode::enforce;
   std::vector<std::uint16_t> ports{443};
   std::vector<std::uint16_t> http_ports;
   bool check_sni = true;
-  bool allow_ech = false;
+  EchSetting ech;
   std::vector<PrivateException> private_exceptions;
   std::vector<std::string> strip_request_headers{"Authorization", "Proxy-Authorization",
                                                  "X-Api-Key"};
@@ -144,7 +151,8 @@ struct AgentSettings {
   std::optional<std::uint64_t> bytes_up, bytes_down;
   std::optional<acl::Mode> mode;
   std::optional<std::vector<std::uint16_t>> ports, http_ports;
-  std::optional<bool> check_sni, allow_ech;
+  std::optional<bool> check_sni;
+  std::optional<EchSetting> ech;
   std::optional<std::vector<PrivateException>> private_exceptions;
   std::optional<std::vector<std::string>> strip_request_headers;
   std::optional<std::string> contact;

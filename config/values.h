@@ -115,11 +115,6 @@ struct SniWord {
   static std::optional<bool> read(const Node& node, const Reader& reader);
   static std::string print(bool checks) { return checks ? "\"match\"" : "\"off\""; }
 };
-struct EchWord {
-  static constexpr std::string_view type = "\"refuse\" or \"allow\"";
-  static std::optional<bool> read(const Node& node, const Reader& reader);
-  static std::string print(bool allows) { return allows ? "\"allow\"" : "\"refuse\""; }
-};
 struct AuditFormatWord {
   static constexpr std::string_view type = "\"json\" or \"squid\"";
   static std::optional<AuditFormat> read(const Node& node, const Reader& reader);

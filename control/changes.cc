@@ -86,7 +86,7 @@ std::size_t rules_of(const acl::AgentPolicy& policy) {
 // What comes from [egress] and [limits] does not show in an agent's own entry.
 bool same_defaults(const acl::AgentPolicy& a, const acl::AgentPolicy& b) {
   return a.mode == b.mode && a.ports == b.ports && a.http_ports == b.http_ports &&
-         a.check_sni == b.check_sni && a.allow_ech == b.allow_ech && a.contact == b.contact &&
+         a.check_sni == b.check_sni && text(a.ech) == text(b.ech) && a.contact == b.contact &&
          a.strip_request_headers == b.strip_request_headers &&
          a.max_connections == b.max_connections && a.requests_per_second == b.requests_per_second &&
          a.expires == b.expires && a.private_exceptions.size() == b.private_exceptions.size();

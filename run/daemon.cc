@@ -125,6 +125,7 @@ Result<Json> make_card(const Options& options) {
   }
   append(card, "allowed_hosts", "allow", options.allow);
   append(card, "denied_hosts", "deny", options.deny);
+  if (card.value("ech", Json{}) != "allow") append(card, "ech", "ech", options.ech);
   if (options.observe) card["mode"] = "observe";
   return Result<Json>{boost::system::in_place_value, std::move(card)};
 }

@@ -65,7 +65,15 @@ void add_patterns(const std::vector<std::string>& texts, const char* flag,
   }
 }
 
-config::AgentSettings read_agent(const Options& options, const config::NetnsSettings& netns,
+// Added to what the card or, without one there, the config says.
+void add_ech(const std::vector<std::string>& patterns, const config::EgressSettings& egress,
+             config::AgentSettings& agent, config::Diagnostics& problems) {
+  if (patterns.empty()) return;
+  if (!agent.ech) agent.ech = egress.ech;
+  add_patterns(patterns, "--ech", agent.ech->hosts, problems);
+}
+
+config::AgentSettings read_agent(const Options& options, const config::Settings& settings,
                                  config::Diagnostics& problems) {
   config::AgentSettings agent;
   agent.id = default_agent;
@@ -84,11 +92,12 @@ config::AgentSettings read_agent(const Options& options, const config::NetnsSett
   }
   add_patterns(options.allow, "--allow", agent.allow, problems);
   add_patterns(options.deny, "--deny", agent.deny, problems);
+  add_ech(options.ech, settings.egress, agent, problems);
   if (options.observe) agent.mode = acl::Mode::observe;
   // Known by the listener inside; an address there says nothing.
   agent.source.clear();
   agent.listen.clear();
-  config::check_agent(agent, netns, problems);
+  config::check_agent(agent, settings.netns, problems);
   return agent;
 }
 
@@ -108,7 +117,7 @@ std::shared_ptr<const acl::Snapshot> with_account(const acl::AgentPolicy& compil
 config::Checked<Policy> make_policy(const Options& options) {
   config::Diagnostics problems;
   auto settings = read_settings(options, problems);
-  const auto agent = read_agent(options, settings.netns, problems);
+  const auto agent = read_agent(options, settings, problems);
   config::ListFiles lists{::geteuid()};
   lists.get_all(settings.egress.deny_files,
                 config::place_of(settings.file, settings.keys, "egress", "deny_files"),

@@ -51,6 +51,8 @@ std::string flag_for(const std::string& reason, const std::string& scheme, const
   const auto with_port = host + ':' + std::to_string(port);
   if (reason == "not-tls") {
     pattern = "tcp://" + with_port;
+  } else if (reason == "ech-refused") {
+    pattern = port == 443 ? host : with_port;
   } else if (reason != "host-not-allowed" && reason != "port-not-allowed") {
     return {};
   } else if (scheme == "http") {
@@ -62,7 +64,7 @@ std::string flag_for(const std::string& reason, const std::string& scheme, const
   }
   const auto parsed = acl::Pattern::parse(pattern);
   if (!parsed || parsed->kind != acl::Pattern::Kind::exact) return {};
-  return "--allow " + parsed->text();
+  return (reason == "ech-refused" ? "--ech " : "--allow ") + parsed->text();
 }
 
 }  // namespace

@@ -224,7 +224,7 @@ std::string agent_text(const control::LivePolicy& policy, const Running& agent,
       for (const auto& address : in_force.allow_ip) addresses.push_back(address.text());
       effective.add("allow_ip", addresses);
       effective.add("sni", in_force.check_sni ? "match" : "off");
-      effective.add("ech", in_force.allow_ech ? "allow" : "refuse");
+      effective.add("ech", text(in_force.ech));
       effective.add("connections_per_agent", in_force.max_connections);
       effective.add("requests_per_second", in_force.requests_per_second);
     }

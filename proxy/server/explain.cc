@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "acl/admit.h"
+#include "acl/hello.h"
 #include "acl/quoted.h"
 #include "base/ascii.h"
 #include "control/json_text.h"
@@ -74,6 +75,17 @@ void note(Explanation& explanation, int number, std::string_view step, std::stri
 void refuse(Explanation& explanation, acl::Reason reason) {
   explanation.decision.verdict = acl::Verdict::deny;
   explanation.decision.reason = reason;
+}
+
+// What the client will have to send. Nothing is sent for an explanation, so nobody can say whether
+// it will.
+std::string hello_detail(const Explanation& explanation) {
+  const acl::Decision& decision = explanation.decision;
+  if (!decision.passes()) return "";
+  if (!decision.check_hello) return "no TLS ClientHello is needed";
+  return std::string{"the tunnel must open with a TLS ClientHello "} +
+         (decision.literal ? "without a server name" : "for this name") +
+         (acl::allows_ech(*explanation.agent, decision) ? "; ECH is allowed" : ", without ECH");
 }
 
 // A live request is past this: its connection was admitted before its head was read.
@@ -160,9 +172,7 @@ std::string explanation_text(const Explanation& explanation) {
     if (!decision.host.text().empty()) object.add("host", decision.host.text());
     if (decision.literal) object.add("host", decision.literal->text());
     if (decision.port != 0) object.add("port", decision.port);
-    object.add("rule", decision.rule                     ? decision.rule.describe()
-                       : decision.access_rule != nullptr ? std::string{decision.access_rule->text}
-                                                         : "");
+    object.add("rule", decision.rule_text());
     if (decision.grant != nullptr) object.add("grant", decision.grant->id);
     object.add("message", acl::sentence(decision.reason));
     control::JsonArray steps{object.key("steps")};
@@ -177,7 +187,7 @@ std::string explanation_text(const Explanation& explanation) {
     for (int number = std::max(last + 1, 8); number <= 10; ++number) {
       control::JsonObject member{steps.next()};
       member.add("number", number).add("step", later[number - 8]);
-      member.add("result", "not-run").add("detail", "");
+      member.add("result", "not-run").add("detail", number == 10 ? hello_detail(explanation) : "");
     }
   }
   return out;

@@ -17,6 +17,7 @@
 #include "proxy/net/relay.h"
 #include "proxy/session/audit_queue.h"
 #include "proxy/session/live.h"
+#include "proxy/session/request_log.h"
 
 namespace stile::session {
 
@@ -63,13 +64,14 @@ class SpareBuffers {
 };
 
 struct Context {
-  Context(Loop& event_loop, Shared& all, audit::Log& log, const dns::Options& dns_options,
+  Context(Loop& event_loop, Shared& all, audit::Log& audit_log, const dns::Options& dns_options,
           const dns::Environment& dns_environment, const Limits& first_limits,
           std::shared_ptr<const acl::PrefixMap> own)
       : loop{event_loop},
         shared{all},
         policy{all.policy},
-        audit{log},
+        audit{audit_log},
+        log{audit, event_loop},
         resolver{event_loop, dns_options, dns_environment},
         relay{event_loop, {}, {}},
         limits{first_limits},
@@ -82,6 +84,7 @@ struct Context {
   Shared& shared;
   acl::SnapshotReader policy;
   AuditQueue audit;
+  RequestLog log;
   dns::Resolver resolver;
   net::RelayResources relay;
   SpareBuffers buffers;

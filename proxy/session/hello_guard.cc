@@ -1,45 +1,35 @@
-// HelloGuard: after the first ClientHello, no second one passes unchecked.
+// HelloGuard: collects a tunnel's bytes until its second ClientHello, if there is one, is whole.
 #include "proxy/session/hello_guard.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
-#include "base/ascii.h"
-#include "proxy/http/head.h"
-
 namespace stile::session {
 namespace {
-
-using acl::Reason;
 
 constexpr std::size_t record_header = 5;
 constexpr char handshake = 22;
 
 }  // namespace
 
-HelloGuard::HelloGuard(const Request& request)
-    : host_{request.decision.host.text()},
-      is_literal_{request.decision.literal.has_value()},
-      allow_ech_{request.judged_by->allow_ech} {}
-
-Reason HelloGuard::from_client(std::string_view bytes, std::string& out) {
+HelloGuard::Step HelloGuard::from_client(std::string_view bytes, std::string& out) {
   if (state_ == State::done) {
     out += bytes;
-    return Reason::none;
+    return Step::go_on;
   }
   held_ += bytes;
   return advance(out);
 }
 
-Reason HelloGuard::from_origin(std::string_view bytes, std::string& out) {
-  if (state_ != State::first_flight) return Reason::none;
+HelloGuard::Step HelloGuard::from_origin(std::string_view bytes, std::string& out) {
+  if (state_ != State::first_flight) return Step::go_on;
   if (!flight_.empty()) bytes = flight_ += bytes;
   switch (tls::classify_server_flight(bytes)) {
     case tls::ServerFlight::need_more:
       if (bytes.size() <= tls::HelloReader::max_hello_bytes) {
         if (flight_.empty()) flight_ = bytes;
-        return Reason::none;
+        return Step::go_on;
       }
       [[fallthrough]];
     case tls::ServerFlight::other:
@@ -53,27 +43,26 @@ Reason HelloGuard::from_origin(std::string_view bytes, std::string& out) {
   return advance(out);
 }
 
-Reason HelloGuard::advance(std::string& out) {
+HelloGuard::Step HelloGuard::advance(std::string& out) {
   if (state_ != State::done) pass_records(out);
   if (state_ == State::done) {
-    out += held_;
-    held_ = {};
-    return Reason::none;
+    release(out);
+    return Step::go_on;
   }
   if (state_ == State::first_flight) {
     // No TLS client has that much to say before it is answered: early data is no handshake, and
     // was passed on.
-    return held_.size() <= tls::HelloReader::max_stream_bytes ? Reason::none : Reason::not_tls;
+    return held_.size() <= tls::HelloReader::max_stream_bytes ? Step::go_on : Step::not_tls;
   }
-  const tls::Hello hello = second_.read(held_);
-  if (hello.state == tls::Hello::State::need_more) return Reason::none;
-  if (hello.state == tls::Hello::State::not_tls) return Reason::not_tls;
-  if (hello.has_ech && !allow_ech_) return Reason::ech_refused;
-  if (is_literal_ != !hello.has_sni)
-    return is_literal_ ? Reason::sni_mismatch : Reason::sni_missing;
-  if (!is_literal_ && !equal_ignoring_case(hello.sni, host_)) return Reason::sni_mismatch;
+  hello_ = second_.read(held_);
+  if (hello_.state == tls::Hello::State::need_more) return Step::go_on;
+  return hello_.state == tls::Hello::State::not_tls ? Step::not_tls : Step::judge;
+}
+
+void HelloGuard::release(std::string& out) {
   state_ = State::done;
-  return advance(out);
+  out += held_;
+  held_ = {};
 }
 
 // Records other than handshake go on byte by byte. An origin reads the same lengths, so both agree

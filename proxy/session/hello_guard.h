@@ -1,4 +1,5 @@
-// HelloGuard: after the first ClientHello, no second one passes unchecked. Pure.
+// HelloGuard: collects a tunnel's bytes until its second ClientHello, if there is one, is whole.
+// Pure; what becomes of that hello is decided elsewhere.
 //
 // A server may ask for another hello (HelloRetryRequest), and a client could name another host in
 // it, or send it before it was asked. So until the server's first flight is known, handshake
@@ -9,38 +10,43 @@
 #include <string>
 #include <string_view>
 
-#include "acl/decide.h"
 #include "proxy/base/frame_pool.h"
-#include "proxy/session/request.h"
 #include "proxy/tls/client_hello.h"
 
 namespace stile::session {
 
 class HelloGuard final : public Pooled {
  public:
-  explicit HelloGuard(const Request& request);
-
-  // What the client sent. Appends to `out` what may go to the origin now; a reason cuts the tunnel.
-  [[nodiscard]] acl::Reason from_client(std::string_view bytes, std::string& out);
+  enum class Step {
+    go_on,
+    not_tls,  // what the client sent is not part of a handshake: cut the tunnel
+    judge,    // second_hello() is whole: release() it or cut the tunnel
+  };
+  // What the client sent. Appends to `out` what may go to the origin now.
+  [[nodiscard]] Step from_client(std::string_view bytes, std::string& out);
   // What the origin sent (it goes to the client in any case). Appends what it sets free.
-  [[nodiscard]] acl::Reason from_origin(std::string_view bytes, std::string& out);
+  [[nodiscard]] Step from_origin(std::string_view bytes, std::string& out);
+
+  // Its server name points into what is held back here.
+  [[nodiscard]] const tls::Hello& second_hello() const noexcept { return hello_; }
+  // The second hello may pass, and with it all that follows.
+  void release(std::string& out);
 
   [[nodiscard]] bool is_done() const noexcept { return state_ == State::done; }
   [[nodiscard]] bool awaits_hello() const noexcept { return state_ == State::second_hello; }
 
  private:
   enum class State { first_flight, second_hello, done };
-  [[nodiscard]] acl::Reason advance(std::string& out);
+  [[nodiscard]] Step advance(std::string& out);
   void pass_records(std::string& out);
 
   State state_ = State::first_flight;
-  std::string host_;
-  bool is_literal_, allow_ech_;
   std::string held_;    // of the client, not yet sent on
   std::string flight_;  // of the origin, until it is known
   // Where in a record that goes on the client is.
   std::size_t header_seen_ = 0, length_ = 0, body_left_ = 0;
   tls::HelloReader second_ = tls::HelloReader::for_second_hello();
+  tls::Hello hello_;
 };
 
 }  // namespace stile::session

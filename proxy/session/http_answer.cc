@@ -2,7 +2,6 @@
 #include "proxy/http/chunked.h"
 #include "proxy/http/forward.h"
 #include "proxy/session/http_exchange.h"
-#include "proxy/session/session.h"
 
 namespace stile::session {
 
@@ -20,7 +19,7 @@ Task<HttpExchange::Reason> HttpExchange::receive() {
 // Interim answers that come together go on together, the last of them with the answer itself: each
 // by itself would cost a system call, and an origin can send thousands.
 Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) {
-  const std::size_t most = session_.context_.limits.header_bytes;
+  const std::size_t most = client_.context.limits.header_bytes;
   http::HeadScanner scanner;
   std::size_t interim_bytes = 0;
   for (std::size_t at = 0;;) {
@@ -45,10 +44,10 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
     if (from_origin_.size() + interim_bytes > most) co_return Reason::origin_bad_response;
     if (!to_client_.empty()) {
       std::uint64_t begun = 0;
-      const bool sent = co_await session_.send(*session_.client_, to_client_, &begun);
+      const bool sent = co_await client_.send_to(*client_.socket, to_client_, &begun);
       if (!sent) {
         if (begun > 0) status_ = 100;  // half of a head may be there: no refusal can follow it
-        co_return session_.is_cancelled() ? session_.cancelled_ : Reason::idle_timeout;
+        co_return client_.cancelled_or(Reason::idle_timeout);
       }
       to_client_.clear();
     }
@@ -61,23 +60,22 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
 
 // Appends what the origin sent; nothing appended and no reason: it has closed.
 Task<HttpExchange::Reason> HttpExchange::read_origin() {
-  Session& s = session_;
-  auto& buffer = s.context_.relay.buffer;
+  auto& buffer = client_.context.relay.buffer;
   for (;;) {
     if (upload_result_ == Reason::none && is_to_wait()) {
-      co_await s.origin_->readable_again();
+      co_await connector_.origin->readable_again();
     } else if (upload_result_ == Reason::none) {
-      co_await s.origin_->readable();
+      co_await connector_.origin->readable();
     }
-    if (s.is_cancelled()) co_return s.cancelled_;
+    if (client_.is_cancelled()) co_return client_.cancelled();
     if (upload_result_ != Reason::none) co_return upload_result_;
     const std::size_t allowed = request_.down.take(buffer.size());
     if (allowed == 0) {
       if (request_.down.is_spent()) co_return Reason::budget_exhausted;
-      co_await s.wait_for_refill();
+      co_await client_.wait_for_refill();
       continue;
     }
-    const auto got = s.origin_->read(buffer.data(), allowed);
+    const auto got = connector_.origin->read(buffer.data(), allowed);
     const std::size_t size = got.bytes > 0 ? static_cast<std::size_t>(got.bytes) : 0;
     request_.down.give_back(allowed - size);
     if (got.would_block) continue;
@@ -85,7 +83,7 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
     from_origin_.append(buffer.data(), size);
     request_.bytes_down += size;
     burst_ += size;
-    s.set_deadline(s.context_.limits.idle_timeout, Reason::idle_timeout);
+    client_.set_deadline(client_.context.limits.idle_timeout, Reason::idle_timeout);
     co_return Reason::none;
   }
 }
@@ -93,11 +91,11 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
 Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& head) {
   using http::Framing;
   const Framing to_client = http::framing_for_client(head, client_is_1_1_);
-  if (to_client == Framing::to_close || session_.drain_) keep_alive_ = false;
+  if (to_client == Framing::to_close || client_.drains) keep_alive_ = false;
   http::write_response_head(to_client_, head, to_client, client_is_1_1_, keep_alive_);
   from_origin_.erase(0, head_end_);
 
-  http::ChunkedDecoder decoder{session_.context_.limits.header_bytes};
+  http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
   std::uint64_t left = head.framing == Framing::length ? head.content_length : 0;
   bool ended = head.framing == Framing::none || (head.framing == Framing::length && left == 0);
   const auto pass = [&](std::string_view data) {
@@ -134,8 +132,8 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
     if (ended && to_client == Framing::chunked) to_client_ += "0\r\n\r\n";
     if (!to_client_.empty()) {
       status_ = head.status;  // from here on the client has seen some of it
-      const bool sent = co_await session_.send(*session_.client_, to_client_);
-      if (!sent) co_return session_.is_cancelled() ? session_.cancelled_ : Reason::idle_timeout;
+      const bool sent = co_await client_.send_to(*client_.socket, to_client_);
+      if (!sent) co_return client_.cancelled_or(Reason::idle_timeout);
     }
     to_client_.clear();
     if (ended) co_return Reason::none;

@@ -4,31 +4,32 @@
 
 #include "base/ascii.h"
 #include "proxy/http/forward.h"
-#include "proxy/session/session.h"
+#include "proxy/session/refuse.h"
 
 namespace stile::session {
 
-HttpExchange::HttpExchange(Session& session, http::RequestHead& head)
-    : session_{session},
+HttpExchange::HttpExchange(Client& client, Connector& connector, Request& request,
+                           http::RequestHead& head)
+    : client_{client},
+      connector_{connector},
+      request_{request},
       head_{head},
       client_is_1_1_{head.minor_version == 1},
       keep_alive_{head.keep_alive},
-      upload_done_{session.context_.loop} {
-  request_.begun = session.context_.loop.now();
+      upload_done_{client.context.loop} {
   request_.method = std::string{head.method};
   request_.scheme = acl::Scheme::http;
-  session_.current_ = &request_;
 }
 
 HttpExchange::~HttpExchange() {
   be_patient(false);
-  session_.client_->watch(nullptr);
-  session_.current_ = nullptr;
+  client_.watch_for_loss(Reason::none);
+  connector_.origin.reset();
 }
 
 void HttpExchange::be_patient(bool on) noexcept {
-  session_.client_->be_patient(on);
-  if (session_.origin_) session_.origin_->be_patient(on);
+  client_.socket->be_patient(on);
+  if (connector_.origin) connector_.origin->be_patient(on);
 }
 
 // Before more is read. True: it has had its share of this turn, and from now on comes after those
@@ -42,35 +43,35 @@ bool HttpExchange::is_to_wait() noexcept {
 
 Task<bool> HttpExchange::run() {
   // The head is written anew by the policy in force, not by that of the last request.
-  if (const auto* now = session_.peer_.in(*session_.context_.policy.get()); now != nullptr) {
-    session_.peer_.agent = *now;
+  if (const auto* now = client_.peer.in(*client_.context.policy.get()); now != nullptr) {
+    client_.peer.agent = *now;
   }
   Reason reason = read_target();
   if (reason != Reason::none) {
-    request_.generation = session_.context_.policy.get()->generation();
-    co_await session_.refuse(request_, reason);
+    request_.generation = client_.context.policy.get()->generation();
+    co_await refuse(client_, request_, reason);
     co_return false;
   }
-  reason = co_await reach_origin();
-  if (reason == Reason::none) reason = session_.still_allowed(request_);
+  reason = co_await connector_.connect(request_, Connector::Reuse::yes);
+  if (reason == Reason::none) reason = connector_.still_allowed(request_);
   if (reason == Reason::none) reason = keep_head_up_to_date();
   if (reason == Reason::none) {
-    const bool written = co_await session_.write_open(request_);
+    const bool written = co_await client_.context.log.open(client_.peer, request_);
     if (!written) reason = Reason::audit_unavailable;
   }
   if (reason != Reason::none) {
     // A refusal costs the connection only if a body follows that nobody wants, or the client has
     // shown that it does not know what it says.
-    session_.cancelled_ = Reason::none;
+    client_.clear_cancel();
     drop_head();
     const bool keep = keep_alive_ && head_.framing == http::Framing::none &&
                       reason != Reason::bad_request && reason != Reason::revoked;
-    const bool sent = co_await session_.refuse(request_, reason, keep);
-    const bool goes_on = keep && sent && !session_.is_cancelled();
+    const bool sent = co_await refuse(client_, request_, reason, keep);
+    const bool goes_on = keep && sent && !client_.is_cancelled();
     co_return goes_on;
   }
   // The policy may have changed while the line was written.
-  reason = session_.is_cancelled() ? session_.cancelled_ : session_.still_allowed(request_);
+  reason = client_.is_cancelled() ? client_.cancelled() : connector_.still_allowed(request_);
   if (reason == Reason::none) reason = keep_head_up_to_date();
   drop_head();
   if (reason != Reason::none) co_return co_await finish(Reason::revoked);
@@ -95,7 +96,7 @@ HttpExchange::Reason HttpExchange::read_target() {
 // By the policy that the request was judged by.
 HttpExchange::Reason HttpExchange::write_head(const http::AbsoluteTarget& target) {
   static const std::vector<std::string> nothing;
-  const auto& agent = session_.peer_.agent;
+  const auto& agent = client_.peer.agent;
   written_by_ = agent;
   const auto& strip = agent ? agent->strip_request_headers : nothing;
   if (http::has_smuggled_underscore_name(head_, strip)) return Reason::bad_request;
@@ -120,8 +121,8 @@ HttpExchange::Reason HttpExchange::keep_head_up_to_date() {
 
 // After this the client's head is not looked at again; what is left in the buffer is the body.
 void HttpExchange::drop_head() {
-  session_.in_.erase(0, session_.head_bytes_);
-  session_.head_bytes_ = 0;
+  client_.in.erase(0, client_.head_bytes);
+  client_.head_bytes = 0;
 }
 
 // The Host field must name what the target names, after canonicalisation of both.
@@ -134,39 +135,6 @@ bool HttpExchange::host_agrees(std::string_view authority) const {
   if (left.kind != right.kind) return false;
   if (left.kind == acl::HostParse::Kind::name) return left.host == right.host;
   return equal_ignoring_case(a.host, b.host);
-}
-
-// A kept connection to the same origin is used again, once this request has been judged by itself.
-Task<HttpExchange::Reason> HttpExchange::reach_origin() {
-  Session& s = session_;
-  if (s.origin_ && s.kept_authority_ == request_.authority && !s.origin_->is_dead() &&
-      !s.origin_->is_readable()) {
-    s.decide(request_);
-    if (!request_.decision.passes()) co_return request_.decision.reason;
-    if (request_.decision.awaits_addresses) co_return co_await look_up_and_dial();
-    request_.down.draw_on(s.peer_.account->bytes_down);
-    const Reason spent = co_await s.charge_first(request_);
-    if (spent != Reason::none) co_return spent;
-    if (!acl::may_dial(*request_.judged_by, request_.decision, s.kept_address_,
-                       *s.context_.own_addresses)) {
-      co_return Reason::address_forbidden;
-    }
-    request_.origin = s.kept_address_;
-    origin_reusable_ = true;
-    co_return Reason::none;
-  }
-  co_return co_await look_up_and_dial();
-}
-
-Task<HttpExchange::Reason> HttpExchange::look_up_and_dial() {
-  Session& s = session_;
-  s.origin_.reset();
-  const Reason reason = co_await s.connect_to_origin(request_);
-  if (reason == Reason::none) {
-    s.kept_authority_ = request_.authority;
-    s.kept_address_ = *request_.origin;
-  }
-  co_return reason;
 }
 
 Task<HttpExchange::Reason> HttpExchange::forward() {
@@ -183,23 +151,18 @@ Task<HttpExchange::Reason> HttpExchange::forward() {
 }
 
 Task<HttpExchange::Reason> HttpExchange::transfer() {
-  const bool was_kept = std::exchange(origin_reusable_, false);
   Reason reason = co_await send_head();
   if (reason == Reason::none && head_.framing != http::Framing::none) {
     upload();
   }
   if (reason == Reason::none) reason = co_await receive();
-  if (reason == Reason::origin_bad_response && was_kept && request_.bytes_down == 0 &&
+  if (reason == Reason::origin_bad_response && connector_.is_reused() && request_.bytes_down == 0 &&
       head_.framing == http::Framing::none &&
       (request_.method == "GET" || request_.method == "HEAD")) {
     // The origin closed the kept connection while the request was on its way (RFC 9112 9.3.1). It
     // is sent again to the address that the line names.
-    session_.origin_.reset();
-    if (session_.still_allowed(request_) != Reason::none) co_return Reason::revoked;
-    std::vector<acl::Address> named(1, *request_.origin);
-    reason = co_await session_.dial(request_, std::move(named));
+    reason = co_await connector_.connect_again(request_);
     if (reason != Reason::none) co_return reason;
-    if (session_.still_allowed(request_) != Reason::none) co_return Reason::revoked;
     // What is to be stripped may have changed meanwhile, and the client's head is gone.
     if (request_.judged_by != written_by_) co_return Reason::origin_bad_response;
     reason = co_await send_head();
@@ -211,39 +174,26 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
 // The one place where an exchange that was let through ends: its line, and what the client sees of
 // the failure.
 Task<bool> HttpExchange::finish(Reason reason) {
-  Session& s = session_;
-  s.disarm();
-  if (reason == Reason::revoked && s.origin_) {
-    s.origin_->reset_when_closed();  // what the kernel has not sent yet is not to go out
-    s.origin_.reset();
+  client_.clear_deadline();
+  if (reason == Reason::revoked && connector_.origin) {
+    connector_.origin->reset_when_closed();  // what the kernel has not sent yet is not to go out
+    connector_.origin.reset();
   }
   const bool answered = status_ != 0;
   if (reason == Reason::idle_timeout && !answered) reason = Reason::origin_timeout;
-  RequestRecord line{audit::Event::close, s.peer_, request_};
-  const Outcome outcome = outcome_at_end(request_.would_deny, reason);
-  line.record.verdict = outcome.verdict;
-  line.record.reason = outcome.reason;
-  line.record.status = answered ? status_ : acl::status(reason);
-  line.record.bytes_up = request_.bytes_up;
-  line.record.bytes_down = request_.bytes_down;
-  line.record.duration_ms = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(s.context_.loop.now() - request_.begun)
-          .count());
-  if (reason == Reason::none || answered) {
-    s.context_.audit.add(line.record);
-  } else {
-    static_cast<void>(co_await s.context_.audit.write(line.record));
+  auto written = client_.context.log.close(client_.peer, request_, reason,
+                                                 answered ? status_ : acl::status(reason));
+  if (reason != Reason::none && !answered) static_cast<void>(co_await written);
+  if (origin_reusable_ && reason == Reason::none) {
+    be_patient(false);
+    connector_.keep_origin(request_);
   }
-  // Counted once: until here the exchange itself tells of them.
-  s.peer_.tally->bytes_up += std::exchange(request_.bytes_up, 0);
-  s.peer_.tally->bytes_down += std::exchange(request_.bytes_down, 0);
-  if (!origin_reusable_ || reason != Reason::none) s.origin_.reset();
   if (reason == Reason::none) co_return keep_alive_;
   if (!answered) {
-    s.cancelled_ = Reason::none;
-    co_await s.answer_refusal(request_, reason, false);
+    client_.clear_cancel();
+    co_await answer_refusal(client_, request_, reason, false);
   } else {
-    s.client_->reset_when_closed();  // a cut answer must not look like a whole one
+    client_.socket->reset_when_closed();  // a cut answer must not look like a whole one
   }
   co_return false;
 }

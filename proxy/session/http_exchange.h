@@ -8,17 +8,17 @@
 #include "proxy/base/event.h"
 #include "proxy/base/task.h"
 #include "proxy/http/head.h"
+#include "proxy/session/client.h"
+#include "proxy/session/connector.h"
 #include "proxy/session/request.h"
 
 namespace stile::session {
-
-class Session;
 
 // Both bodies stream at the same time: a child coroutine carries the request's, the exchange itself
 // the answer's. Neither holds more than one buffer.
 class HttpExchange {
  public:
-  HttpExchange(Session& session, http::RequestHead& head);
+  HttpExchange(Client& client, Connector& connector, Request& request, http::RequestHead& head);
   ~HttpExchange();
   // True: the connection can serve another request.
   Task<bool> run();
@@ -33,8 +33,6 @@ class HttpExchange {
   [[nodiscard]] Reason keep_head_up_to_date();
   void drop_head();
   [[nodiscard]] bool host_agrees(std::string_view authority) const;
-  Task<Reason> reach_origin();
-  Task<Reason> look_up_and_dial();
   Task<Reason> forward();
   Task<Reason> transfer();
   Task<Reason> send_head();
@@ -53,9 +51,10 @@ class HttpExchange {
   [[nodiscard]] bool is_to_wait() noexcept;
   Task<bool> finish(Reason reason);
 
-  Session& session_;
+  Client& client_;
+  Connector& connector_;
+  Request& request_;
   http::RequestHead& head_;
-  Request request_;
   bool client_is_1_1_;
   bool keep_alive_;  // of the client's connection
   bool origin_reusable_ = false;

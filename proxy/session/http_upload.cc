@@ -3,14 +3,13 @@
 
 #include "proxy/http/chunked.h"
 #include "proxy/session/http_exchange.h"
-#include "proxy/session/session.h"
 
 namespace stile::session {
 
 Task<HttpExchange::Reason> HttpExchange::send_head() {
-  session_.set_deadline(session_.context_.limits.idle_timeout, Reason::idle_timeout);
-  if (session_.client_->is_dead()) co_return Reason::idle_timeout;
-  session_.client_->watch(&session_);
+  client_.set_deadline(client_.context.limits.idle_timeout, Reason::idle_timeout);
+  if (client_.socket->is_dead()) co_return Reason::idle_timeout;
+  client_.watch_for_loss(Reason::idle_timeout);
   co_return co_await send_paid(to_origin_);
 }
 
@@ -20,14 +19,14 @@ Task<HttpExchange::Reason> HttpExchange::pay(std::size_t bytes) {
     paid += request_.up.take(bytes - paid);
     if (paid == bytes) co_return Reason::none;
     const Reason ended = request_.up.is_spent()    ? Reason::budget_exhausted
-                         : session_.is_cancelled() ? session_.cancelled_
+                         : client_.is_cancelled() ? client_.cancelled()
                          : upload_stopped_         ? Reason::origin_bad_response
                                                    : Reason::none;
     if (ended != Reason::none) {
       request_.up.give_back(paid);
       co_return ended;
     }
-    co_await session_.wait_for_refill();
+    co_await client_.wait_for_refill();
   }
 }
 
@@ -37,11 +36,11 @@ Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
     const Reason unpaid = co_await pay(bytes.size());
     if (unpaid != Reason::none) co_return unpaid;
   }
-  const bool sent = co_await session_.send(*session_.origin_, bytes, &request_.bytes_up);
+  const bool sent = co_await client_.send_to(*connector_.origin, bytes, &request_.bytes_up);
   if (!sent) {
-    co_return session_.is_cancelled() ? session_.cancelled_ : Reason::origin_bad_response;
+    co_return client_.cancelled_or(Reason::origin_bad_response);
   }
-  session_.set_deadline(session_.context_.limits.idle_timeout, Reason::idle_timeout);
+  client_.set_deadline(client_.context.limits.idle_timeout, Reason::idle_timeout);
   co_return Reason::none;
 }
 
@@ -61,17 +60,17 @@ Detached HttpExchange::upload() {
   } else if (result == Reason::origin_bad_response) {
     // The origin may have answered before it closed. If it still waits, it learns here that no more
     // will come; the kernel can refuse a write (ENOBUFS) on a connection that is whole.
-    ::shutdown(session_.origin_->fd(), SHUT_WR);
+    ::shutdown(connector_.origin->fd(), SHUT_WR);
   } else {
     upload_result_ = result;
-    session_.origin_->interrupt();
-    session_.context_.paused.wake();
+    connector_.origin->interrupt();
+    client_.context.paused.wake();
   }
   upload_done_.fire();
 }
 
 Task<HttpExchange::Reason> HttpExchange::send_body() {
-  std::string& in = session_.in_;
+  std::string& in = client_.in;
   if (head_.framing == http::Framing::length) {
     for (std::uint64_t left = head_.content_length; left > 0;) {
       const bool more = co_await body_is_here();
@@ -84,7 +83,7 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
     }
     co_return Reason::none;
   }
-  http::ChunkedDecoder decoder{session_.context_.limits.header_bytes};
+  http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
   std::string out;
   for (;;) {
     const bool more = co_await body_is_here();
@@ -109,18 +108,18 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
 
 // Where no more of the body comes: it was cut from here, or the client has ended it too early.
 HttpExchange::Reason HttpExchange::why_it_ends() const noexcept {
-  return session_.is_cancelled() ? session_.cancelled_ : Reason::bad_request;
+  return client_.cancelled_or(Reason::bad_request);
 }
 
 Task<bool> HttpExchange::body_is_here() {
-  while (session_.in_.empty() && !upload_stopped_) {
+  while (client_.in.empty() && !upload_stopped_) {
     if (is_to_wait()) {
-      co_await session_.client_->readable_again();
+      co_await client_.socket->readable_again();
       continue;
     }
-    const bool more = co_await session_.read_more();
+    const bool more = co_await client_.read_more();
     if (!more) co_return false;
-    burst_ += session_.in_.size();
+    burst_ += client_.in.size();
   }
   co_return !upload_stopped_;
 }
@@ -133,10 +132,10 @@ void HttpExchange::stop_upload() noexcept {
   keep_alive_ = false;
   // Wakes the upload wherever it waits, and lets no write succeed any more.
   origin_reusable_ = false;
-  ::shutdown(session_.origin_->fd(), SHUT_RDWR);
-  session_.client_->interrupt();
-  session_.origin_->interrupt();
-  session_.context_.paused.wake();
+  ::shutdown(connector_.origin->fd(), SHUT_RDWR);
+  client_.socket->interrupt();
+  connector_.origin->interrupt();
+  client_.context.paused.wake();
 }
 
 }  // namespace stile::session

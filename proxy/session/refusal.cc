@@ -48,12 +48,11 @@ void put_text(audit::Appender& out, std::string_view key, std::string_view text)
 }
 
 void append_body(std::string& body, const Refusal& refusal) {
-  std::string message{acl::sentence(refusal.reason)};
-  if (!refusal.problem.empty()) message.append(" In the head: ").append(refusal.problem) += '.';
+  const std::string_view message = acl::sentence(refusal.reason);
   const std::string hint = allow_hint(refusal);
   std::size_t room = 256;  // keys, reason and port
   for (const std::string_view text :
-       {refusal.agent, refusal.host, std::string_view{message}, refusal.contact, std::string_view{hint}}) {
+       {refusal.agent, refusal.host, message, refusal.contact, std::string_view{hint}}) {
     room += std::min(text.size(), max_text) * audit::Appender::max_escape;
   }
   audit::Appender out{body, room};

@@ -15,7 +15,6 @@ struct Refusal {
   std::string_view agent;  // "-" for nobody
   std::string_view host;   // canonical, or as sent if it was not understood
   std::uint16_t port = 0;
-  std::string_view problem;  // what is wrong with a malformed head; a constant of the parser
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::string_view contact;
   bool takes_grants = true;  // false: its rules are an ordered list, which nobody can add to

@@ -4,15 +4,9 @@
 #include <exception>
 
 #include "proxy/base/clock.h"
-#include "proxy/base/log.h"
 #include "proxy/net/sockaddr.h"
 
 namespace stile::session {
-namespace {
-
-log::Throttle unwritten;
-
-}  // namespace
 
 Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr client,
                SocketPtr origin)
@@ -21,7 +15,7 @@ Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr cl
       peer_{std::move(peer)},
       charged_{request.charged},
       origin_{*request.origin},
-      would_deny_{request.would_deny},
+      opened_despite_{request.opened_despite},
       hello_{request.hello},
       begun_{request.begun} {
   const acl::Decision& decision = request.decision;
@@ -36,7 +30,7 @@ Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr cl
   }
   meter_up() = request.up;
   meter_down() = request.down;
-  ++peer_.tally->tunnels_open;
+  context_.log.tunnel_opens(peer_);
   context_.live.push_back(*this);
   context_.loop.arm(*this, context_.limits.idle_timeout);
 }
@@ -53,21 +47,39 @@ void Tunnel::start(Context& context, Peer peer, const Request& request, SocketPt
 
 void Tunnel::pass_first(const Request& request, std::string_view first, std::size_t hello_bytes) {
   if (hello_bytes == 0 || request.judged_by->mode == acl::Mode::observe) return begin(first, 0);
-  guard_ = std::make_unique<HelloGuard>(request);
+  guard_ = std::make_unique<HelloGuard>();
   set_filtered(true);
   const std::string_view behind = first.substr(hello_bytes);
   if (behind.empty()) return begin(first, 0);
   std::string to_origin{first.substr(0, hello_bytes)};
-  cut_ = guard_->from_client(behind, to_origin);
+  cut_ = fault_of(guard_->from_client(behind, to_origin), to_origin);
   if (cut_ != acl::Reason::none) return close(cut_);
   begin(to_origin, first.size() - to_origin.size());
+}
+
+// A reason cuts the tunnel. The second hello is judged by the policy in force.
+acl::Reason Tunnel::fault_of(HelloGuard::Step step, std::string& to_origin) {
+  if (step == HelloGuard::Step::go_on) return acl::Reason::none;
+  if (step == HelloGuard::Step::not_tls) return acl::Reason::not_tls;
+  const tls::Hello& hello = guard_->second_hello();
+  acl::Decision decision = decide(*peer_.agent);
+  if (!decision.passes()) return acl::Reason::revoked;
+  const auto facts =
+      acl::facts_of_hello(hello.has_sni, hello.sni, hello.has_ech, decision.host);
+  acl::judge_hello(*peer_.agent, facts, decision);
+  if (!decision.passes()) return decision.reason;
+  hello_.has_ech = hello_.has_ech || facts.has_ech;
+  guard_->release(to_origin);
+  return acl::Reason::none;
 }
 
 // True: goes on. Filtering ends by itself once a second hello can no longer come.
 bool Tunnel::filter(bool up, std::string_view bytes, std::string& to_origin) {
   const bool awaited = guard_->awaits_hello();
   if (cut_ == acl::Reason::none) {
-    cut_ = up ? guard_->from_client(bytes, to_origin) : guard_->from_origin(bytes, to_origin);
+    cut_ = fault_of(
+        up ? guard_->from_client(bytes, to_origin) : guard_->from_origin(bytes, to_origin),
+        to_origin);
   }
   if (cut_ != acl::Reason::none) return false;
   if (guard_->is_done()) {
@@ -102,13 +114,9 @@ void Tunnel::revoke() {
   is_revoked_ = true;
 }
 
-void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
-  if (is_revoked_) return close(acl::Reason::revoked);
-  const auto* agent = peer_.in(snapshot);
-  if (agent == nullptr) return revoke();
-  if (!all && agent->get() == peer_.agent.get()) return;  // nothing changed for this agent
+acl::Decision Tunnel::decide(const acl::AgentPolicy& agent) const {
   acl::Query query;
-  query.agent = agent->get();
+  query.agent = &agent;
   query.authority = acl::split_authority(*authority_);
   query.now = unix_micros();
   query.charged = charged_.get();
@@ -116,10 +124,17 @@ void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
   query.method = "CONNECT";
   const std::vector<acl::Address> dialled{origin_};
   query.addresses = &dialled;
-  const acl::Decision decision = acl::decide(query);
-  if (!decision.passes() || !acl::may_dial(**agent, decision, origin_, *context_.own_addresses) ||
-      ((*agent)->mode != acl::Mode::observe &&
-       judge_hello(**agent, decision, hello_) != acl::Reason::none)) {
+  return acl::decide(query);
+}
+
+void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
+  if (is_revoked_) return close(acl::Reason::revoked);
+  const auto* agent = peer_.in(snapshot);
+  if (agent == nullptr) return revoke();
+  if (!all && agent->get() == peer_.agent.get()) return;  // nothing changed for this agent
+  acl::Decision decision = decide(**agent);
+  acl::judge_hello(**agent, hello_, decision);
+  if (!decision.passes() || !acl::may_dial(**agent, decision, origin_, *context_.own_addresses)) {
     return revoke();
   }
   peer_.agent = *agent;
@@ -143,42 +158,15 @@ void Tunnel::close(acl::Reason reason) noexcept {
   } else if (reason != acl::Reason::none) {
     reset_both();
   }
-  try {
-    write_close(reason);
-  } catch (const std::exception& problem) {
-    unwritten.warning("a tunnel has no close line: ", problem.what());
-  }
-  peer_.tally->bytes_up += bytes_up();
-  peer_.tally->bytes_down += bytes_down();
-  --peer_.tally->tunnels_open;
+  context_.log.tunnel_ends(peer_, {.authority = *authority_,
+                                   .origin = origin_,
+                                   .opened_despite = opened_despite_,
+                                   .cut = reason,
+                                   .bytes_up = bytes_up(),
+                                   .bytes_down = bytes_down(),
+                                   .policy = context_.policy.get()->generation(),
+                                   .begun = begun_});
   delete this;
-}
-
-void Tunnel::write_close(acl::Reason reason) {
-  const acl::Authority authority = acl::split_authority(*authority_);
-  audit::Record record;
-  record.event = audit::Event::close;
-  record.time_us = unix_micros();
-  record.agent = peer_.id();
-  const std::string source = peer_.source_text();
-  record.src = source;
-  record.conn = peer_.conn;
-  record.method = "CONNECT";
-  record.scheme = "connect";
-  record.host = authority.host;
-  record.port = acl::parse_port(authority.port).value_or(0);
-  const Outcome outcome = outcome_at_end(would_deny_, reason);
-  record.verdict = outcome.verdict;
-  record.reason = outcome.reason;
-  record.status = 200;
-  const std::string origin = net::endpoint_text(origin_, record.port);
-  record.origin = origin;
-  record.bytes_up = bytes_up();
-  record.bytes_down = bytes_down();
-  record.duration_ms = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(context_.loop.now() - begun_).count());
-  record.policy = context_.policy.get()->generation();
-  context_.audit.add(record);
 }
 
 bool Tunnel::describe(ConnectionInfo& info) const {

@@ -7,6 +7,7 @@
 
 #include "proxy/net/relay.h"
 #include "proxy/session/context.h"
+#include "acl/hello.h"
 #include "proxy/session/hello_guard.h"
 #include "proxy/session/live.h"
 #include "proxy/session/request.h"
@@ -34,10 +35,11 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   void on_end(End end) noexcept override;
   [[nodiscard]] bool filter(bool up, std::string_view bytes, std::string& to_origin) override;
   void on_deadline() override;
+  [[nodiscard]] acl::Decision decide(const acl::AgentPolicy& agent) const;
+  [[nodiscard]] acl::Reason fault_of(HelloGuard::Step step, std::string& to_origin);
   void charge_to(const acl::Grant* grant);
   void revoke();
   void close(acl::Reason reason) noexcept;  // writes the line and destroys this
-  void write_close(acl::Reason reason);
 
   Context& context_;
   Peer peer_;
@@ -45,10 +47,10 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   std::shared_ptr<acl::Lease> charged_;     // keeps the meter's grant alive
   acl::Address origin_;
   std::unique_ptr<HelloGuard> guard_;  // until the handshake is past a second hello
-  acl::Reason would_deny_;             // as its `open` line says
+  acl::Reason opened_despite_;            // as its `open` line says
   acl::Reason cut_ = acl::Reason::none;
   bool is_revoked_ = false;  // the client has been reset; the rest follows
-  HelloSeen hello_;
+  acl::HelloFacts hello_;
   SteadyTime begun_;
 };
 

@@ -30,7 +30,7 @@ TEST(Trace, NamesEveryStepOfAnAllowedRequest) {
       {5, "port", "pass", "8443 is carried by a.com:8443 (allow.txt:2)"},
       {6, "host", "pass", "allowed by a.com:8443 (allow.txt:2)"},
       {7, "usage", "pass", "within its byte budgets"},
-      {7, "verdict", "allow", "The request was let through."},
+      {7, "verdict", "allow", "The request is allowed."},
   };
   ASSERT_EQ(trace.size(), std::size(expected));
   for (std::size_t i = 0; i < trace.size(); ++i) {

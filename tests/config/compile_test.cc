@@ -68,7 +68,7 @@ mode = "enforce"
 ports = [1]
 http_ports = []
 sni = "match"
-ech = "refuse"
+ech = [".a.example", "~b[0-9]"]
 private_exceptions = [{prefix = "10.100.2.0/24", hosts = ["a.example"]}]
 strip_request_headers = ["X-Three"]
 contact = ""
@@ -82,7 +82,7 @@ bytes_up = 9
   EXPECT_EQ(plain.ports, (Ports{443, 8443}));
   EXPECT_EQ(plain.http_ports, Ports{80});
   EXPECT_FALSE(plain.check_sni);
-  EXPECT_TRUE(plain.allow_ech);
+  EXPECT_TRUE(plain.ech.everywhere);
   EXPECT_EQ(plain.private_exceptions.at(0).prefix.text(), "10.100.1.0/24");
   EXPECT_EQ(plain.private_exceptions.at(0).hosts, nullptr);
   EXPECT_EQ(plain.strip_request_headers, (Words{"x-one", "x-two"}));
@@ -95,7 +95,8 @@ bytes_up = 9
   EXPECT_EQ(own.ports, Ports{1});
   EXPECT_EQ(own.http_ports, Ports{});
   EXPECT_TRUE(own.check_sni);
-  EXPECT_FALSE(own.allow_ech);
+  EXPECT_EQ(text(own.ech), ".a.example, ~b[0-9]");
+  EXPECT_TRUE(own.ech.hosts.regexes);
   ASSERT_EQ(own.private_exceptions.size(), 1U);
   EXPECT_EQ(own.private_exceptions[0].hosts->size(), 1U);
   EXPECT_EQ(own.strip_request_headers, Words{"x-three"});

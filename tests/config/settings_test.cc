@@ -98,7 +98,7 @@ mode = "enforce"
 ports = [1]
 http_ports = []
 sni = "match"
-ech = "refuse"
+ech = [".example.org", "login.example:8443"]
 private_exceptions = []
 strip_request_headers = ["Cookie"]
 contact = ""
@@ -114,7 +114,7 @@ requests_per_second = 8
   EXPECT_EQ(settings.egress.mode, acl::Mode::observe);
   EXPECT_EQ(settings.egress.ports, (std::vector<std::uint16_t>{443, 8443}));
   EXPECT_FALSE(settings.egress.check_sni);
-  EXPECT_TRUE(settings.egress.allow_ech);
+  EXPECT_TRUE(settings.egress.ech.everywhere);
   EXPECT_EQ(settings.egress.private_exceptions.at(1).hosts.at(0).pattern.text(), ".example.com");
   EXPECT_TRUE(settings.egress.strip_request_headers.empty());
   EXPECT_EQ(settings.egress.deny.at(1).pattern.text(), "http://*.worse.example");
@@ -141,7 +141,8 @@ requests_per_second = 8
   EXPECT_EQ(agent.mode, acl::Mode::enforce);
   EXPECT_TRUE(agent.http_ports && agent.http_ports->empty());
   EXPECT_EQ(agent.check_sni, true);
-  EXPECT_EQ(agent.allow_ech, false);
+  EXPECT_EQ(agent.ech->hosts.at(1).pattern.text(), "login.example:8443");
+  EXPECT_FALSE(agent.ech->everywhere);
   EXPECT_TRUE(agent.private_exceptions && agent.private_exceptions->empty());
   EXPECT_EQ(agent.contact, "");
   EXPECT_EQ(agent.connections_per_agent, 9U);
@@ -186,6 +187,13 @@ const Case bad_settings[] = {
     {"[audit]\nmax_bytes = true\n",
      "t:2:13: audit.max_bytes: expected a number of bytes or a string like \"50MiB\", found a "
      "boolean\n"},
+    {"[egress]\nech = \"off\"\n",
+     "t:2:7: egress.ech: 'off' is not \"refuse\", \"allow\" or list of patterns; to allow it for "
+     "some hosts, write ['off']\n"},
+    {"[egress]\nech = 1\n",
+     "t:2:7: egress.ech: expected \"refuse\", \"allow\" or list of patterns, found an integer\n"},
+    {"[egress]\nech = [\"http://a.com\"]\n",
+     "t:2:7: egress.ech: 'http://a.com' has no TLS hello; write the name without the scheme\n"},
     // ranges
     {"[server]\nworkers = -1\n", "t:2:11: server.workers: -1 is out of range; from 0 to 1024\n"},
     {"[egress]\nports = [443, 0, 65536]\n",

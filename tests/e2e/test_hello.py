@@ -6,6 +6,7 @@ import time
 
 import pytest
 from harness import hello
+from harness.checks import assert_untouched
 from harness.wait import SOON, steady, until
 
 NAME = "o.test"
@@ -194,6 +195,35 @@ def test_ech_passes_where_it_is_allowed(world):
     sent = hello.records(hello.client_hello(NAME, extra=[hello.ech_extension()]))
     client.send(sent)
     origin.wait_connection().wait_received(sent)
+
+
+def test_ech_passes_only_to_the_hosts_of_a_list(world):
+    origins = {name: world.tcp_origin(name) for name in (NAME, "p.test")}
+    world.agent("alpha", allow=list(origins), ech=[f"{NAME}:{world.port}"])
+    proxy = world.start()
+    for name, origin in origins.items():
+        client = proxy.tunnel(name, world.port)
+        sent = hello.records(hello.client_hello(name, extra=[hello.ech_extension()]))
+        client.send(sent)
+        if name == NAME:
+            origin.wait_connection().wait_received(sent)
+        else:
+            client.recv_to_end()
+            proxy.audit.wait_one(event="deny", host=name, reason="ech-refused")
+            assert_untouched(origin)
+
+
+@pytest.mark.parametrize("ech, says", [("refuse", "without ECH"), (["p.test"], "without ECH"),
+                                       ([NAME], "ECH is allowed"), ("allow", "ECH is allowed")])
+def test_explain_says_what_the_hello_must_be_and_not_that_it_was_sent(world, ech, says):
+    world.tcp_origin(NAME)
+    world.agent("alpha", allow=[NAME], ech=ech)
+    proxy = world.start()
+    told = proxy.control().do("explain", agent="alpha", host=NAME, port=world.port)
+    step = told["steps"][-1]
+    assert (step["step"], step["result"]) == ("hello", "not-run"), step
+    assert says in step["detail"], step
+    assert "let through" not in told["message"], told
 
 
 # What passes, and that it passes unchanged.

@@ -17,9 +17,9 @@ def asks_again(conn):
     conn.recv_to_end()
 
 
-def start(world, handler=asks_again):
+def start(world, handler=asks_again, **policy):
     origin = world.tcp_origin(NAME, handler=handler)
-    world.agent("alpha", allow=[NAME])
+    world.agent("alpha", allow=[NAME], **policy)
     proxy = world.start(limits={"client_hello_timeout_ms": 1500})
     client = proxy.open_tunnel(NAME, world.port)
     return proxy, origin, client
@@ -79,6 +79,14 @@ def test_second_hello_that_does_not_hold_is_cut(world, second, reasons):
     # A change cipher spec has no content and may have gone ahead; of the hello there is nothing.
     assert bytes(conn.received) in (client.hello, client.hello + CCS)
     until(lambda: [line for line in proxy.audit.entries() if line.get("reason") in reasons])
+
+
+def test_ech_in_a_second_hello_passes_where_it_is_allowed(world):
+    _, origin, client = start(world, ech=[NAME])
+    read_retry(client)
+    second = hello.records(hello.client_hello(NAME, extra=[hello.ech_extension()]))
+    client.send(second)
+    origin.wait_connection().wait_received(client.hello + second)
 
 
 def test_second_hello_has_a_time_limit_too(world):

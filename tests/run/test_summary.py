@@ -2,6 +2,8 @@
 
 import re
 
+from harness import hello
+
 
 def summary(done):
     return [line[len("stile: "):] for line in done.err.splitlines() if line.startswith("stile: ")]
@@ -84,3 +86,21 @@ for number in range(400):
     lines = summary(done)
     assert lines[0].startswith("400 requests") and len(lines) == 22
     assert lines[-1] == "and 380 more"
+
+
+def test_a_browser_that_is_refused_for_its_hello_gets_the_flag_that_allows_it(fence):
+    """Chromium sends the ECH extension in every hello."""
+    fence.world.tcp_origin("o.test", handler=lambda conn: [conn.recv(), conn.send(b"pong")])
+    sent = hello.records(hello.client_hello("o.test", extra=[hello.ech_extension()]))
+    script = f"""if True:
+        import socket
+        proxy = socket.create_connection(("127.0.0.1", 3128), 20)
+        proxy.sendall(b"CONNECT o.test:{fence.world.port} HTTP/1.1\\r\\n\\r\\n")
+        proxy.recv(4096)
+        proxy.sendall(bytes.fromhex("{sent.hex()}"))
+        print(proxy.recv(4096))"""
+    first = fence.python("--allow", "o.test", script=script)
+    flags = re.findall(r"\(ech-refused\); to allow it: (.*)", first.err)
+    assert flags == [f"--ech o.test:{fence.world.port}"], first.err
+    done = fence.python("--allow", "o.test", *flags[0].split(), script=script)
+    assert done.out == "b'pong'\n" and "0 refused" in done.err, done.err

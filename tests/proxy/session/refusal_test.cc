@@ -36,12 +36,6 @@ TEST(WriteRefusal, SaysTheReasonWhereClientsLook) {
   EXPECT_NE(answer.find("\"contact\":\"ops@example.org\""), std::string::npos);
 }
 
-TEST(WriteRefusal, NamesWhatIsWrongWithAHead) {
-  Refusal refusal = refused(Reason::bad_request);
-  refusal.problem = "bare LF";
-  EXPECT_NE(write_refusal(refusal).find("malformed. In the head: bare LF.\""), std::string::npos);
-}
-
 TEST(WriteRefusal, LengthIsThatOfTheBody) {
   const std::string answer = write_refusal(refused(Reason::dns_failure));
   const auto body = answer.substr(answer.find("\r\n\r\n") + 4);

@@ -1,0 +1,57 @@
+// judge_hello: step 10, the ClientHello that opens a tunnel.
+#include "acl/hello.h"
+
+#include <algorithm>
+
+#include "acl/rule_search.h"
+
+namespace stile::acl {
+namespace {
+
+Reason fault_of(const AgentPolicy& agent, const HelloFacts& hello, const Decision& decision) {
+  switch (hello.state) {
+    case HelloFacts::State::unread:
+    case HelloFacts::State::not_tls:
+      return Reason::not_tls;
+    case HelloFacts::State::late:
+      return Reason::client_hello_timeout;
+    case HelloFacts::State::read:
+      break;
+  }
+  if (hello.has_ech && !allows_ech(agent, decision)) return Reason::ech_refused;
+  // An address has no name: a hello that carries one is meant for another server.
+  if (decision.literal) return hello.has_sni ? Reason::sni_mismatch : Reason::none;
+  if (!hello.has_sni) return Reason::sni_missing;
+  return hello.names_host ? Reason::none : Reason::sni_mismatch;
+}
+
+}  // namespace
+
+HelloFacts facts_of_hello(bool has_sni, std::string_view sni, bool has_ech,
+                          const Host& asked) noexcept {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  const std::string_view name = asked.text();  // in lower case
+  const bool names_host =
+      has_sni && !name.empty() &&
+      std::equal(sni.begin(), sni.end(), name.begin(), name.end(),
+                 [&](char sent, char wanted) { return lower(sent) == wanted; });
+  return {HelloFacts::State::read, has_sni, names_host, has_ech};
+}
+
+bool allows_ech(const AgentPolicy& agent, const Decision& decision) {
+  if (agent.ech.everywhere) return true;
+  if (decision.literal || agent.ech.hosts.sets.empty()) return false;
+  return covers(agent.ech.hosts, HostKey{decision.host}, decision.port);
+}
+
+void judge_hello(const AgentPolicy& agent, const HelloFacts& hello, Decision& decision) {
+  if (!decision.passes() || !decision.check_hello) return;
+  const Reason fault = fault_of(agent, hello, decision);
+  if (fault == Reason::none || decision.verdict == Verdict::would_deny) return;
+  decision.verdict = agent.mode == Mode::observe ? Verdict::would_deny : Verdict::deny;
+  decision.reason = fault;
+}
+
+}  // namespace stile::acl

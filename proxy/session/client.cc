@@ -1,0 +1,105 @@
+// Client: the connection of one client: its socket, what it has sent, its deadline and its end.
+#include "proxy/session/client.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+
+namespace stile::session {
+namespace {
+
+constexpr std::size_t linger_bytes = 256 * 1024;
+constexpr std::chrono::milliseconds linger_time{1000};
+
+}  // namespace
+
+Client::Client(Context& worker, SocketPtr connection, Peer who)
+    : context{worker},
+      peer{std::move(who)},
+      socket{std::move(connection)},
+      in{worker.buffers.take()} {}
+
+Task<bool> Client::read_more() {
+  co_await socket->readable();
+  if (is_cancelled()) co_return false;
+  auto& buffer = context.relay.buffer;
+  const auto got = socket->read(buffer.data(), buffer.size());
+  if (got.would_block) co_return true;
+  if (got.bytes <= 0) co_return false;
+  in.append(buffer.data(), static_cast<std::size_t>(got.bytes));
+  co_return true;
+}
+
+Task<bool> Client::send_to(Socket& to, std::string_view bytes, std::uint64_t* count) {
+  while (!bytes.empty()) {
+    if (!to.is_writable()) co_await to.writable();
+    if (is_cancelled()) co_return false;
+    const auto sent = to.write(bytes.data(), bytes.size());
+    if (sent.would_block) continue;
+    if (sent.bytes < 0) co_return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent.bytes));
+    if (count != nullptr) *count += static_cast<std::size_t>(sent.bytes);
+  }
+  co_return true;
+}
+
+Task<> Client::linger() {
+  if (!socket->is_readable() && in.size() <= head_bytes) co_return;
+  ::shutdown(socket->fd(), SHUT_WR);
+  set_deadline(linger_time, Reason::idle_timeout);
+  auto& buffer = context.relay.buffer;
+  for (std::size_t left = linger_bytes; left > 0;) {
+    co_await socket->readable();
+    if (is_cancelled()) co_return;
+    const auto got = socket->read(buffer.data(), std::min(left, buffer.size()));
+    if (got.would_block) continue;
+    if (got.bytes <= 0) co_return;
+    left -= static_cast<std::size_t>(got.bytes);
+  }
+}
+
+void Client::cancel(Reason reason) {
+  if (has_left() || is_cancelled()) return;
+  cancelled_ = reason;
+  socket->interrupt();
+  if (follower_ != nullptr) follower_->on_cancel();
+  stop_waiting();
+  context.paused.wake();  // this one may be among them
+}
+
+void Client::set_deadline(std::chrono::milliseconds after, Reason reason) {
+  deadline_reason_ = reason;
+  context.loop.arm(*this, after);
+}
+
+Task<> Client::wait(Event& event) {
+  waiting_for_ = &event;
+  if (!is_cancelled()) co_await event;
+  waiting_for_ = nullptr;
+}
+
+void Client::stop_waiting() {
+  if (waiting_for_ != nullptr) waiting_for_->fire();
+}
+
+Task<> Client::wait_for_refill() {
+  struct Pause final : net::Paused {
+    explicit Pause(Loop& loop) : event{loop} {}
+    void on_refill() override { event.fire(); }
+    Event event;
+  } pause{context.loop};
+  context.paused.add(pause);
+  co_await pause.event;
+}
+
+void Client::watch_for_loss(Reason reason) noexcept {
+  loss_reason_ = reason;
+  socket->watch(reason == Reason::none ? nullptr : this);
+}
+
+void Client::on_ready(Socket& ready) {
+  if (ready.is_dead()) cancel(loss_reason_);
+  ready.wake();
+}
+
+}  // namespace stile::session

@@ -1,0 +1,91 @@
+// Client: the connection of one client: its socket, what it has sent, its deadline and its end.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proxy/base/event.h"
+#include "proxy/base/loop.h"
+#include "proxy/base/task.h"
+#include "proxy/session/context.h"
+#include "proxy/session/live.h"
+
+namespace stile::session {
+
+class Client final : private Deadline, private Watcher {
+ public:
+  using Reason = acl::Reason;
+
+  // What a request waits for beside its client. It has to come back when the request is cancelled.
+  class Follower {
+   public:
+    virtual void on_cancel() noexcept = 0;
+
+   protected:
+    ~Follower() = default;
+  };
+
+  Client(Context& worker, SocketPtr connection, Peer who);
+  ~Client() { context.buffers.give_back(std::move(in)); }
+
+  // One read into `in`; may come back with nothing new. False: ended, failed or cancelled.
+  Task<bool> read_more();
+  // All of it. False: failed or cancelled, and nothing more may follow.
+  Task<bool> send(std::string_view bytes) { return send_to(*socket, bytes); }
+  // The same to another socket. `count` grows by what went out, also if that is not all.
+  Task<bool> send_to(Socket& to, std::string_view bytes, std::uint64_t* count = nullptr);
+  // Closing with unread bytes in the socket resets it, and the client may lose the answer. So this
+  // reads what the client still sends, within bounds.
+  Task<> linger();
+
+  // Everything that waits comes back at once, and finds out by is_cancelled().
+  void cancel(Reason reason);
+  [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_ != Reason::none; }
+  [[nodiscard]] Reason cancelled() const noexcept { return cancelled_; }
+  [[nodiscard]] Reason cancelled_or(Reason otherwise) const noexcept {
+    return is_cancelled() ? cancelled_ : otherwise;
+  }
+  // The request was cancelled, not the connection: it still gets its answer.
+  void clear_cancel() noexcept { cancelled_ = Reason::none; }
+  void follow(Follower* follower) noexcept { follower_ = follower; }
+
+  // Cancels with that reason unless it is cleared or set again before.
+  void set_deadline(std::chrono::milliseconds after, Reason reason);
+  void clear_deadline() noexcept { disarm(); }
+
+  Task<> wait(Event& event);
+  void stop_waiting();  // for what wait() waits for
+  // Until more of a budget or grant may be on record, or somebody was cancelled: look again.
+  Task<> wait_for_refill();
+
+  // A client that goes while it waits for an origin frees its place at once: from here on its loss
+  // cancels with that reason. `none` ends it.
+  void watch_for_loss(Reason reason) noexcept;
+
+  // It has become a tunnel: socket and peer belong to that.
+  [[nodiscard]] bool has_left() const noexcept { return socket == nullptr; }
+  [[nodiscard]] bool is_draining() const noexcept {
+    return drains || context.shared.draining.load(std::memory_order_relaxed);
+  }
+
+  Context& context;
+  Peer peer;
+  SocketPtr socket;
+  std::string in;              // received and not yet used
+  std::size_t head_bytes = 0;  // of them, the head being served
+  bool drains = false;         // finish what is under way, take nothing new
+
+ private:
+  void on_deadline() override { cancel(deadline_reason_); }
+  void on_ready(Socket& ready) override;
+
+  Follower* follower_ = nullptr;
+  Event* waiting_for_ = nullptr;
+  Reason deadline_reason_ = Reason::header_timeout;
+  Reason loss_reason_ = Reason::none;
+  Reason cancelled_ = Reason::none;
+};
+
+}  // namespace stile::session

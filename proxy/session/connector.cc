@@ -1,0 +1,225 @@
+// Connector: the way of a request from its decision to a connection with its origin.
+#include "proxy/session/connector.h"
+
+#include <cerrno>
+
+#include "proxy/base/clock.h"
+
+namespace stile::session {
+namespace {
+
+// Where on_cancel() finds the dialer; no longer than it is there, also when memory for a wait is
+// not.
+class Dialing {
+ public:
+  Dialing(net::Dialer*& place, net::Dialer& dialer) noexcept : place_{place} { place = &dialer; }
+  ~Dialing() { place_ = nullptr; }
+  Dialing(const Dialing&) = delete;
+  Dialing& operator=(const Dialing&) = delete;
+
+ private:
+  net::Dialer*& place_;
+};
+
+}  // namespace
+
+void Connector::on_cancel() noexcept {
+  if (origin) origin->interrupt();
+  if (dialer_ != nullptr) dialer_->stop();
+}
+
+void Connector::decide(Request& request) {
+  Context& context = client_.context;
+  Peer& peer = client_.peer;
+  const auto& snapshot = context.policy.get();
+  const auto* agent = peer.in(*snapshot);
+  request.judged_by = agent != nullptr ? *agent : nullptr;
+  request.generation = snapshot->generation();
+  request.is_stale = false;
+  if (request.judged_by) peer.agent = request.judged_by;
+  acl::Query query;
+  query.agent = request.judged_by.get();
+  query.budget_spent = peer.account->bytes_up.is_spent() || peer.account->bytes_down.is_spent();
+  query.scheme = request.scheme;
+  query.authority = acl::split_authority(request.authority);
+  query.now = unix_micros();
+  query.charged = request.charged.get();
+  query.source = peer.source();
+  query.method = request.method;
+  query.path = request.path;
+  const std::vector<acl::Address> dialled(request.origin ? 1 : 0,
+                                          request.origin.value_or(acl::Address{}));
+  if (!request.addresses.empty()) {
+    query.addresses = &request.addresses;
+  } else if (request.origin) {
+    query.addresses = &dialled;
+  }
+  acl::Decision& decision = request.decision;
+  decision = acl::decide(query);
+  // Known when it came, and removed since: whether the round of judge_again or its own next step
+  // notices first, the reason is the same.
+  if (decision.reason == Reason::unknown_agent && peer.agent) decision.reason = Reason::revoked;
+  if (const std::string* name = decision.logged_as()) peer.tally = context.tally(*name);
+  if (decision.passes() && client_.is_draining()) {
+    decision.verdict = acl::Verdict::deny;
+    decision.reason = Reason::draining;
+  }
+}
+
+Task<Connector::Reason> Connector::connect(Request& request, Reuse reuse) {
+  decide(request);
+  if (!request.decision.passes()) co_return request.decision.reason;
+  request.down = {};
+  request.down.draw_on(client_.peer.account->bytes_down);
+  if (client_.socket->is_dead()) co_return Reason::origin_timeout;
+  client_.watch_for_loss(Reason::origin_timeout);
+  Reason reason = charge(request);
+  if (reason != Reason::none) reason = co_await wait_for_grant(request);
+  is_reused_ = reason == Reason::none && reuse == Reuse::yes && take_kept(request);
+  if (reason == Reason::none && !is_reused_) reason = co_await find_and_dial(request);
+  client_.watch_for_loss(Reason::none);
+  co_return reason;
+}
+
+// Only once this request has been judged by itself.
+bool Connector::take_kept(Request& request) {
+  if (!kept_ || kept_authority_ != request.authority || request.decision.awaits_addresses ||
+      kept_->is_dead() || kept_->is_readable() ||
+      !acl::may_dial(*request.judged_by, request.decision, kept_address_,
+                     *client_.context.own_addresses)) {
+    kept_.reset();
+    return false;
+  }
+  request.origin = kept_address_;
+  origin = std::move(kept_);
+  return true;
+}
+
+void Connector::keep_origin(const Request& request) {
+  kept_ = std::move(origin);
+  kept_address_ = *request.origin;
+  kept_authority_ = request.authority;
+}
+
+Task<Connector::Reason> Connector::find_and_dial(Request& request) {
+  Context& context = client_.context;
+  std::vector<acl::Address> addresses;
+  if (request.decision.literal) {
+    addresses.push_back(*request.decision.literal);
+  } else {
+    const std::string_view name = request.decision.host.text();
+    dns::ResolvedPtr resolved = context.resolver.known(name);
+    if (!resolved) {
+      Reason failed = Reason::none;
+      resolved = co_await look_up(name, failed);
+      if (failed != Reason::none) co_return failed;
+    }
+    if (!resolved || resolved->addresses.empty()) co_return Reason::dns_failure;
+    addresses = resolved->addresses;
+  }
+  if (request.decision.awaits_addresses) {
+    request.addresses = addresses;
+    decide(request);
+    if (!request.decision.passes()) co_return request.decision.reason;
+  }
+  // The policy may have changed while the servers were asked.
+  if (const Reason changed = still_allowed(request); changed != Reason::none) co_return changed;
+  std::erase_if(addresses, [&](const acl::Address& address) {
+    return !acl::may_dial(*request.judged_by, request.decision, address, *context.own_addresses);
+  });
+  if (addresses.empty()) co_return Reason::address_forbidden;
+  co_return co_await dial(request, net::interleave_families(std::move(addresses)));
+}
+
+Task<dns::ResolvedPtr> Connector::look_up(std::string_view name, Reason& failed) {
+  dns::Resolver::Waiter waiter{client_.context.loop};
+  if (!client_.context.resolver.ask(name, client_.peer.account, waiter)) {
+    failed = Reason::rate_limited;
+    co_return nullptr;
+  }
+  co_await client_.wait(waiter.event);
+  failed = client_.cancelled();
+  co_return waiter.result;
+}
+
+Task<Connector::Reason> Connector::dial(Request& request, std::vector<acl::Address> addresses) {
+  Context& context = client_.context;
+  net::Dialer dialer{context.loop, std::move(addresses), request.decision.port};
+  client_.set_deadline(context.limits.connect_timeout, Reason::origin_timeout);
+  dialer.start();
+  {
+    const Dialing dialing{dialer_, dialer};
+    co_await client_.wait(dialer.done);
+  }
+  client_.clear_deadline();
+  if (client_.is_cancelled()) co_return client_.cancelled();
+  if (!dialer.has_socket()) {
+    co_return dialer.error() == ETIMEDOUT ? Reason::origin_timeout : Reason::origin_unreachable;
+  }
+  request.origin = dialer.address();
+  origin = dialer.take_socket();
+  origin->charge_to(client_.socket->share());
+  context.connect_times.observe(
+      std::chrono::duration<double>(context.loop.now() - request.begun).count());
+  co_return Reason::none;
+}
+
+Task<Connector::Reason> Connector::connect_again(Request& request) {
+  origin.reset();
+  is_reused_ = false;
+  if (still_allowed(request) != Reason::none) co_return Reason::revoked;
+  std::vector<acl::Address> named(1, *request.origin);
+  const Reason failed = co_await dial(request, std::move(named));
+  if (failed != Reason::none) co_return failed;
+  co_return still_allowed(request) == Reason::none ? Reason::none : Reason::revoked;
+}
+
+// A grant that counts requests counts this one, if it is the grant that lets it through.
+Connector::Reason Connector::charge(Request& request) {
+  const acl::Grant* grant = request.decision.grant;
+  request.up = {};
+  request.up.draw_on(client_.peer.account->bytes_up);
+  if (grant != nullptr) request.up.draw_on(grant->lease->bytes_up);
+  request.up.expect();
+  request.down.expect();
+  if (grant == nullptr || request.charged == grant->lease) return Reason::none;
+  // What is open already is no opening when another grant takes it over.
+  if (!request.wrote_open && grant->lease->requests.take(1) != 1) return Reason::host_not_allowed;
+  request.charged = grant->lease;
+  return Reason::none;
+}
+
+// The grant has requests left, but they are not on record yet.
+Task<Connector::Reason> Connector::wait_for_grant(Request& request) {
+  Reason reason = Reason::host_not_allowed;
+  while (reason != Reason::none && !request.decision.grant->lease->requests.is_spent()) {
+    if (client_.is_cancelled()) co_return client_.cancelled();
+    client_.set_deadline(client_.context.limits.connect_timeout, Reason::internal_error);
+    co_await client_.wait_for_refill();
+    client_.clear_deadline();
+    if (client_.is_cancelled()) co_return client_.cancelled();
+    decide(request);  // the grant may be gone
+    if (!request.decision.passes()) co_return request.decision.reason;
+    reason = charge(request);
+  }
+  co_return reason;
+}
+
+Connector::Reason Connector::still_allowed(Request& request) {
+  const Context& context = client_.context;
+  if (!request.is_stale &&
+      client_.context.policy.get()->generation() == request.generation) {
+    return Reason::none;
+  }
+  decide(request);
+  if (!request.decision.passes()) return request.decision.reason;
+  if (const Reason spent = charge(request); spent != Reason::none) return spent;
+  if (request.origin && !acl::may_dial(*request.judged_by, request.decision, *request.origin,
+                                       *context.own_addresses)) {
+    return Reason::address_forbidden;
+  }
+  if (request.hello_is_due) acl::judge_hello(*request.judged_by, request.hello, request.decision);
+  return request.decision.passes() ? Reason::none : request.decision.reason;
+}
+
+}  // namespace stile::session

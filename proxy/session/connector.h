@@ -1,0 +1,65 @@
+// Connector: the way of a request from its decision to a connection with its origin.
+//
+// decide → charge → resolve → decide_address → dial. Any front can use it: it knows nothing of what
+// is sent afterwards.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "acl/decide.h"
+#include "proxy/base/task.h"
+#include "proxy/net/dialer.h"
+#include "proxy/session/client.h"
+#include "proxy/session/request.h"
+
+namespace stile::session {
+
+class Connector final : private Client::Follower {
+ public:
+  using Reason = acl::Reason;
+
+  explicit Connector(Client& client) noexcept : client_{client} { client.follow(this); }
+  ~Connector() { client_.follow(nullptr); }
+  Connector(const Connector&) = delete;
+  Connector& operator=(const Connector&) = delete;
+
+  // Decides about the request by the policy in force. What has run out since is found, too.
+  void decide(Request& request);
+  // The whole way. None: `origin` is connected, and request.origin is its address. A connection
+  // that was kept is used if the front can tell its requests apart.
+  enum class Reuse : bool { no, yes };
+  Task<Reason> connect(Request& request, Reuse reuse = Reuse::no);
+  // Again to the address that the request's line names, and to no other.
+  Task<Reason> connect_again(Request& request);
+  // Before the first byte goes to the origin: is the request still right under the policy in force?
+  [[nodiscard]] Reason still_allowed(Request& request);
+
+  // Nothing is under way on `origin`: a later request to the same destination may use it.
+  void keep_origin(const Request& request);
+  // The connection has served another request before.
+  [[nodiscard]] bool is_reused() const noexcept { return is_reused_; }
+
+  [[nodiscard]] bool is_dialling() const noexcept { return dialer_ != nullptr; }
+
+  SocketPtr origin;
+
+ private:
+  void on_cancel() noexcept override;
+  [[nodiscard]] Reason charge(Request& request);
+  Task<Reason> wait_for_grant(Request& request);
+  [[nodiscard]] bool take_kept(Request& request);
+  Task<Reason> find_and_dial(Request& request);
+  Task<dns::ResolvedPtr> look_up(std::string_view name, Reason& failed);
+  Task<Reason> dial(Request& request, std::vector<acl::Address> addresses);
+
+  Client& client_;
+  net::Dialer* dialer_ = nullptr;  // while one runs
+  bool is_reused_ = false;
+  SocketPtr kept_;
+  acl::Address kept_address_;
+  std::string kept_authority_;
+};
+
+}  // namespace stile::session

@@ -1,0 +1,148 @@
+// RequestLog: every audit line of a request, and every count of it.
+#include "proxy/session/request_log.h"
+
+#include <exception>
+#include <utility>
+
+#include "proxy/base/clock.h"
+#include "proxy/base/log.h"
+#include "proxy/net/sockaddr.h"
+
+namespace stile::session {
+namespace {
+
+using acl::Reason;
+
+log::Throttle unwritten_ends;
+
+// A record of a request, and the texts that it points to.
+class RequestLine {
+ public:
+  RequestLine(audit::Event event, const Peer& peer, const Request& request)
+      : source_{peer.source_text()}, rule_{request.decision.rule_text()} {
+    const acl::Decision& decision = request.decision;
+    record.event = event;
+    record.time_us = unix_micros();
+    record.agent = peer.id();
+    record.src = source_;
+    record.conn = peer.conn;
+    record.method = request.method;
+    if (!request.authority.empty()) {
+      record.scheme = request.scheme == acl::Scheme::tunnel ? "connect" : "http";
+      record.host = shown_host(request);
+    }
+    record.port = decision.port;
+    record.path = request.path;
+    record.rule = rule_;
+    if (request.origin) {
+      origin_ = net::endpoint_text(*request.origin, decision.port);
+      record.origin = origin_;
+    }
+    record.sni = request.sni;
+    record.stripped.assign(request.stripped.begin(), request.stripped.end());
+    record.policy = request.generation;
+  }
+
+  audit::Record record;
+
+ private:
+  std::string source_, origin_, rule_;
+};
+
+// The verdict at the end: that of the opening, unless it was cut.
+void set_outcome(audit::Record& record, Reason opened_despite, Reason cut) {
+  const bool is_cut = cut != Reason::none;
+  record.reason = is_cut ? cut : opened_despite;
+  record.verdict = is_cut                           ? acl::Verdict::deny
+                   : opened_despite != Reason::none ? acl::Verdict::would_deny
+                                                    : acl::Verdict::allow;
+}
+
+}  // namespace
+
+std::string_view shown_host(const Request& request) noexcept {
+  if (const std::string_view host = request.decision.host.text(); !host.empty()) return host;
+  std::string_view raw = acl::split_authority(request.authority).host;
+  raw = raw.substr(raw.rfind('@') + 1);
+  return raw.substr(0, raw.find_first_of("/?#\\"));
+}
+
+RequestLog::Opened RequestLog::open(const Peer& peer, Request& request) {
+  RequestLine line{audit::Event::open, peer, request};
+  line.record.verdict = request.decision.verdict;
+  line.record.reason = request.decision.reason;
+  return {queue_.write(line.record), peer, request};
+}
+
+bool RequestLog::Opened::await_resume() const {
+  if (!Written::await_resume()) return false;
+  request_.wrote_open = true;
+  request_.opened_despite = reason_;
+  peer_.tally->request(metrics::method_of(request_.method), verdict_, reason_);
+  return true;
+}
+
+AuditQueue::Written RequestLog::deny(const Peer& peer, const Request& request, Reason reason,
+                                     int status) {
+  RequestLine line{audit::Event::deny, peer, request};
+  line.record.verdict = acl::Verdict::deny;
+  line.record.reason = reason;
+  line.record.status = status;
+  peer.tally->request(metrics::method_of(request.method), acl::Verdict::deny, reason);
+  return queue_.write(line.record);
+}
+
+AuditQueue::Written RequestLog::close(const Peer& peer, Request& request, Reason cut, int status) {
+  RequestLine line{audit::Event::close, peer, request};
+  set_outcome(line.record, request.opened_despite, cut);
+  line.record.status = status;
+  line.record.bytes_up = request.bytes_up;
+  line.record.bytes_down = request.bytes_down;
+  line.record.duration_ms = ms_since(request.begun);
+  // Counted once: until here the request itself tells of them.
+  peer.tally->bytes_up += std::exchange(request.bytes_up, 0);
+  peer.tally->bytes_down += std::exchange(request.bytes_down, 0);
+  return queue_.write(line.record);
+}
+
+void RequestLog::tunnel_ends(const Peer& peer, const TunnelEnd& end) noexcept {
+  try {
+    close_tunnel(peer, end);
+  } catch (const std::exception& problem) {
+    unwritten_ends.warning("a tunnel has no close line: ", problem.what());
+  }
+  peer.tally->bytes_up += end.bytes_up;
+  peer.tally->bytes_down += end.bytes_down;
+  --peer.tally->tunnels_open;
+}
+
+void RequestLog::close_tunnel(const Peer& peer, const TunnelEnd& end) {
+  const acl::Authority authority = acl::split_authority(end.authority);
+  const std::string source = peer.source_text();
+  audit::Record record;
+  record.event = audit::Event::close;
+  record.time_us = unix_micros();
+  record.agent = peer.id();
+  record.src = source;
+  record.conn = peer.conn;
+  record.method = "CONNECT";
+  record.scheme = "connect";
+  record.host = authority.host;
+  record.port = acl::parse_port(authority.port).value_or(0);
+  set_outcome(record, end.opened_despite, end.cut);
+  record.status = 200;
+  const std::string origin = net::endpoint_text(end.origin, record.port);
+  record.origin = origin;
+  record.bytes_up = end.bytes_up;
+  record.bytes_down = end.bytes_down;
+  record.duration_ms = ms_since(end.begun);
+  record.policy = end.policy;
+  queue_.add(record);
+}
+
+std::uint64_t RequestLog::ms_since(SteadyTime begun) const noexcept {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now() - begun).count());
+}
+
+}  // namespace stile::session

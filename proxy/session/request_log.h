@@ -1,0 +1,72 @@
+// RequestLog: every audit line of a request, and every count of it.
+//
+// The line comes first. No byte goes to an origin before `co_await open()` was true, and no refusal
+// to a client before `co_await deny()`; both come back in the same turn of the loop, once write(2)
+// has returned. What is written at the end of a request is what was written at its opening, unless
+// it was cut.
+#pragma once
+
+#include <string_view>
+
+#include "proxy/session/audit_queue.h"
+#include "proxy/session/live.h"
+#include "proxy/session/request.h"
+
+namespace stile::session {
+
+class RequestLog {
+ public:
+  RequestLog(AuditQueue& queue, const Loop& loop) noexcept : queue_{queue}, loop_{loop} {}
+
+  // True: the line is in the log, and the request is counted as one that was let through.
+  class Opened : public AuditQueue::Written {
+   public:
+    Opened(Written written, const Peer& peer, Request& request) noexcept
+        : Written{written},
+          peer_{peer},
+          request_{request},
+          verdict_{request.decision.verdict},
+          reason_{request.decision.reason} {}
+    [[nodiscard]] bool await_resume() const;
+
+   private:
+    const Peer& peer_;
+    Request& request_;
+    acl::Verdict verdict_;
+    acl::Reason reason_;
+  };
+  [[nodiscard]] Opened open(const Peer& peer, Request& request);
+
+  // Refused with that reason. False: the line is not in the log; answer audit-unavailable instead.
+  // `status` is what the client sees: 200 if it has its answer to a CONNECT already.
+  [[nodiscard]] AuditQueue::Written deny(const Peer& peer, const Request& request,
+                                         acl::Reason reason, int status);
+
+  // The end of what was open; `cut` says why it was ended from here. Await it only where an answer
+  // tells of the end.
+  AuditQueue::Written close(const Peer& peer, Request& request, acl::Reason cut, int status);
+
+  // The same for what relays on its own.
+  struct TunnelEnd {
+    std::string_view authority;  // canonical
+    const acl::Address& origin;
+    acl::Reason opened_despite, cut;
+    std::uint64_t bytes_up, bytes_down, policy;
+    SteadyTime begun;
+  };
+  void tunnel_opens(const Peer& peer) noexcept { ++peer.tally->tunnels_open; }
+  void tunnel_ends(const Peer& peer, const TunnelEnd& end) noexcept;
+
+ private:
+  void close_tunnel(const Peer& peer, const TunnelEnd& end);
+  [[nodiscard]] std::uint64_t ms_since(SteadyTime begun) const noexcept;
+
+  AuditQueue& queue_;
+  const Loop& loop_;
+};
+
+// The host for log and answer: canonical if it was understood, else as the agent wrote it, without
+// what may be a secret (user info, a path, a query).
+[[nodiscard]] std::string_view shown_host(const Request& request) noexcept;
+
+}  // namespace stile::session

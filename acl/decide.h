@@ -40,7 +40,7 @@ struct Decision {
   // The ordered list needs the host's addresses: decide again with them. Until then nothing may be
   // dialled.
   bool awaits_addresses = false;
-  const Grant* grant = nullptr;  // charge it: the policy alone would have refused
+  const Grant* grant = nullptr;             // charge it: the policy alone would have refused
   const AccessRule* access_rule = nullptr;  // of the ordered list; others use the two below
   [[nodiscard]] bool passes() const noexcept { return verdict != Verdict::deny; }
   // The pattern or line that decided, and where it stands; empty: none did.

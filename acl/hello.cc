@@ -1,9 +1,8 @@
 // judge_hello: step 10, the ClientHello that opens a tunnel.
 #include "acl/hello.h"
 
-#include <algorithm>
-
 #include "acl/rule_search.h"
+#include "base/ascii.h"
 
 namespace stile::acl {
 namespace {
@@ -29,14 +28,8 @@ Reason fault_of(const AgentPolicy& agent, const HelloFacts& hello, const Decisio
 
 HelloFacts facts_of_hello(bool has_sni, std::string_view sni, bool has_ech,
                           const Host& asked) noexcept {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  const std::string_view name = asked.text();  // in lower case
-  const bool names_host =
-      has_sni && !name.empty() &&
-      std::equal(sni.begin(), sni.end(), name.begin(), name.end(),
-                 [&](char sent, char wanted) { return lower(sent) == wanted; });
+  const std::string_view name = asked.text();
+  const bool names_host = has_sni && !name.empty() && equal_ignoring_case(sni, name);
   return {HelloFacts::State::read, has_sni, names_host, has_ech};
 }
 

@@ -37,8 +37,8 @@ struct DenyMatch {
 };
 [[nodiscard]] DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination);
 
-// Whether a pattern of the list covers a tunnel to the name and port. A regex that cannot run covers
-// nothing.
+// Whether a pattern of the list covers a tunnel to the name and port. A regex that cannot run
+// covers nothing.
 [[nodiscard]] bool covers(const Rules& rules, const HostKey& key, std::uint16_t port);
 
 // Whether a rule that covers the name has an underscore in its own text: only then was a name that

@@ -31,7 +31,8 @@ std::string_view remark_about(std::string_view reason) {
   if (reason == "host-denied") return "a deny rule stands; no allow rule beats it";
   if (reason == "sni-mismatch") return "the name in TLS was another one; that stays refused";
   if (reason == "sni-missing") return "no name in TLS; sni = \"off\" would let it through";
-  if (reason == "ech-refused") return "an encrypted hello; this host in ech = [\"…\"] would let it through";
+  if (reason == "ech-refused")
+    return "an encrypted hello; this host in ech = [\"…\"] would let it through";
   if (reason == "ip-literal") return "an address that only some programs can read";
   if (reason == "address-forbidden") {
     return "resolves to a private address; private_exceptions would let it through";

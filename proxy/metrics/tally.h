@@ -36,6 +36,7 @@ struct Tally {
   std::array<std::unique_ptr<Row>, method_count> requests;  // made when first used
   std::uint64_t tunnels_open = 0;
   std::uint64_t connections_refused = 0;
+  std::uint32_t origins_kept = 0;  // connections with origins that wait for a next request
   std::uint64_t bytes_up = 0, bytes_down = 0;
   std::shared_ptr<Share> share;  // of the worker's turns; kept by the sockets, too
 };

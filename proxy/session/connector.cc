@@ -83,22 +83,20 @@ Task<Connector::Reason> Connector::connect(Request& request, Reuse reuse) {
 
 // Only once this request has been judged by itself.
 bool Connector::take_kept(Request& request) {
-  if (!kept_ || kept_authority_ != request.authority || request.decision.awaits_addresses ||
-      kept_->is_dead() || kept_->is_readable() ||
-      !acl::may_dial(*request.judged_by, request.decision, kept_address_,
-                     *client_.context.own_addresses)) {
-    kept_.reset();
+  if (request.decision.awaits_addresses) return false;
+  Context& context = client_.context;
+  auto kept = context.origins.take(client_.peer, request);
+  if (!kept.socket ||
+      !acl::may_dial(*request.judged_by, request.decision, kept.address, *context.own_addresses)) {
     return false;
   }
-  request.origin = kept_address_;
-  origin = std::move(kept_);
+  request.origin = kept.address;
+  origin = std::move(kept.socket);
   return true;
 }
 
 void Connector::keep_origin(const Request& request) {
-  kept_ = std::move(origin);
-  kept_address_ = *request.origin;
-  kept_authority_ = request.authority;
+  client_.context.origins.keep(client_.peer, request, std::move(origin));
 }
 
 Task<Connector::Reason> Connector::find_and_dial(Request& request) {
@@ -207,8 +205,7 @@ Task<Connector::Reason> Connector::wait_for_grant(Request& request) {
 
 Connector::Reason Connector::still_allowed(Request& request) {
   const Context& context = client_.context;
-  if (!request.is_stale &&
-      client_.context.policy.get()->generation() == request.generation) {
+  if (!request.is_stale && client_.context.policy.get()->generation() == request.generation) {
     return Reason::none;
   }
   decide(request);

@@ -57,9 +57,6 @@ class Connector final : private Client::Follower {
   Client& client_;
   net::Dialer* dialer_ = nullptr;  // while one runs
   bool is_reused_ = false;
-  SocketPtr kept_;
-  acl::Address kept_address_;
-  std::string kept_authority_;
 };
 
 }  // namespace stile::session

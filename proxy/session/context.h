@@ -17,6 +17,7 @@
 #include "proxy/net/relay.h"
 #include "proxy/session/audit_queue.h"
 #include "proxy/session/live.h"
+#include "proxy/session/origin_pool.h"
 #include "proxy/session/request_log.h"
 
 namespace stile::session {
@@ -75,7 +76,8 @@ struct Context {
         resolver{event_loop, dns_options, dns_environment},
         relay{event_loop, {}, {}},
         limits{first_limits},
-        own_addresses{std::move(own)} {}
+        own_addresses{std::move(own)},
+        origins{*this} {}
 
   // The counters of an agent on this worker; "-" for nobody.
   [[nodiscard]] const std::shared_ptr<metrics::Tally>& tally(const std::string& agent);
@@ -94,6 +96,7 @@ struct Context {
   net::PausedList paused;  // requests that wait for more of a budget, or of a grant
   metrics::ConnectTimes connect_times;
   std::unordered_map<std::string, std::shared_ptr<metrics::Tally>> tallies;
+  OriginPool origins;
   std::uint64_t next_conn = 1, conn_step = 1;  // workers take turns, so numbers are unique
 };
 

@@ -182,7 +182,7 @@ Task<bool> HttpExchange::finish(Reason reason) {
   const bool answered = status_ != 0;
   if (reason == Reason::idle_timeout && !answered) reason = Reason::origin_timeout;
   auto written = client_.context.log.close(client_.peer, request_, reason,
-                                                 answered ? status_ : acl::status(reason));
+                                           answered ? status_ : acl::status(reason));
   if (reason != Reason::none && !answered) static_cast<void>(co_await written);
   if (origin_reusable_ && reason == Reason::none) {
     be_patient(false);

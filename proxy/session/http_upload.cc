@@ -18,10 +18,10 @@ Task<HttpExchange::Reason> HttpExchange::pay(std::size_t bytes) {
   for (std::size_t paid = 0;;) {
     paid += request_.up.take(bytes - paid);
     if (paid == bytes) co_return Reason::none;
-    const Reason ended = request_.up.is_spent()    ? Reason::budget_exhausted
+    const Reason ended = request_.up.is_spent()   ? Reason::budget_exhausted
                          : client_.is_cancelled() ? client_.cancelled()
-                         : upload_stopped_         ? Reason::origin_bad_response
-                                                   : Reason::none;
+                         : upload_stopped_        ? Reason::origin_bad_response
+                                                  : Reason::none;
     if (ended != Reason::none) {
       request_.up.give_back(paid);
       co_return ended;

@@ -17,9 +17,7 @@ log::Throttle internal_errors;
 }  // namespace
 
 Session::Session(Context& context, SocketPtr client, Peer peer)
-    : context_{context},
-      client_{context, std::move(client), std::move(peer)},
-      connector_{client_} {
+    : context_{context}, client_{context, std::move(client), std::move(peer)}, connector_{client_} {
   context_.live.push_back(*this);
 }
 

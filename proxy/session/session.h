@@ -1,7 +1,7 @@
 // Session: serves one client connection, request by request, until it ends or becomes a tunnel.
 //
-// It reads heads and hands each request to a front: serve_connect or HttpExchange. A front takes the
-// way of Connector to the origin, and writes its lines through RequestLog.
+// It reads heads and hands each request to a front: serve_connect or HttpExchange. A front takes
+// the way of Connector to the origin, and writes its lines through RequestLog.
 #pragma once
 
 #include <chrono>

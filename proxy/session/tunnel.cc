@@ -64,8 +64,7 @@ acl::Reason Tunnel::fault_of(HelloGuard::Step step, std::string& to_origin) {
   const tls::Hello& hello = guard_->second_hello();
   acl::Decision decision = decide(*peer_.agent);
   if (!decision.passes()) return acl::Reason::revoked;
-  const auto facts =
-      acl::facts_of_hello(hello.has_sni, hello.sni, hello.has_ech, decision.host);
+  const auto facts = acl::facts_of_hello(hello.has_sni, hello.sni, hello.has_ech, decision.host);
   acl::judge_hello(*peer_.agent, facts, decision);
   if (!decision.passes()) return decision.reason;
   hello_.has_ech = hello_.has_ech || facts.has_ech;
@@ -77,9 +76,9 @@ acl::Reason Tunnel::fault_of(HelloGuard::Step step, std::string& to_origin) {
 bool Tunnel::filter(bool up, std::string_view bytes, std::string& to_origin) {
   const bool awaited = guard_->awaits_hello();
   if (cut_ == acl::Reason::none) {
-    cut_ = fault_of(
-        up ? guard_->from_client(bytes, to_origin) : guard_->from_origin(bytes, to_origin),
-        to_origin);
+    cut_ =
+        fault_of(up ? guard_->from_client(bytes, to_origin) : guard_->from_origin(bytes, to_origin),
+                 to_origin);
   }
   if (cut_ != acl::Reason::none) return false;
   if (guard_->is_done()) {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "acl/hello.h"
 #include "proxy/net/relay.h"
 #include "proxy/session/context.h"
-#include "acl/hello.h"
 #include "proxy/session/hello_guard.h"
 #include "proxy/session/live.h"
 #include "proxy/session/request.h"
@@ -47,7 +47,7 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   std::shared_ptr<acl::Lease> charged_;     // keeps the meter's grant alive
   acl::Address origin_;
   std::unique_ptr<HelloGuard> guard_;  // until the handshake is past a second hello
-  acl::Reason opened_despite_;            // as its `open` line says
+  acl::Reason opened_despite_;         // as its `open` line says
   acl::Reason cut_ = acl::Reason::none;
   bool is_revoked_ = false;  // the client has been reset; the rest follows
   acl::HelloFacts hello_;

@@ -17,7 +17,9 @@ Host host(std::string_view name) { return parse_host(name).host; }
 HelloFacts read(std::string_view sni, bool has_ech = false) {
   return facts_of_hello(true, sni, has_ech, host("a.com"));
 }
-HelloFacts nameless(bool has_ech = false) { return facts_of_hello(false, "", has_ech, host("a.com")); }
+HelloFacts nameless(bool has_ech = false) {
+  return facts_of_hello(false, "", has_ech, host("a.com"));
+}
 
 std::string judged(const AgentPolicy& policy, std::string_view authority, const HelloFacts& hello) {
   Decision decision = ask(policy, authority);
@@ -86,9 +88,9 @@ TEST(Ech, IsAllowedWhereTheListSaysSo) {
     std::string_view authority;
     bool allowed;
   } cases[] = {
-      {"a.com:443", true},   {"x.a.com:443", false}, {"b.com:443", false}, {"x.b.com:443", true},
-      {"c.com:443", false},  {"c.com:8443", true},   {"d1.com:443", true}, {"dd.com:443", false},
-      {"e.com:443", false},  {"a.com:8443", true},   {"10.0.0.7:443", false},
+      {"a.com:443", true},  {"x.a.com:443", false}, {"b.com:443", false},    {"x.b.com:443", true},
+      {"c.com:443", false}, {"c.com:8443", true},   {"d1.com:443", true},    {"dd.com:443", false},
+      {"e.com:443", false}, {"a.com:8443", true},   {"10.0.0.7:443", false},
   };
   for (const auto& [authority, allowed] : cases) {
     EXPECT_EQ(allows_ech(policy, ask(policy, authority)), allowed) << authority;

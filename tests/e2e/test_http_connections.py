@@ -236,12 +236,14 @@ def test_request_that_a_kept_connection_took_with_it_goes_to_the_address_of_its_
         is_new = len([r for r in origin.requests if r.extra["conn"] is exchange.conn]) == 1
         return is_new and reply(response(b"ok"))(exchange)
     origin.default = answer_on_a_new_connection
+    origin.on("/new", response(b"ok", headers=["Connection: close"]))
     world.agent("alpha", allow=["h.test"])
+    world.agent("beta", allow=["h.test"])  # has no connection to go on with, so it looks up
     proxy = world.start()
     with proxy.client() as client:
         assert client.get(f"http://h.test:{world.http_port}/1").body == b"ok"
         world.dns.host("h.test", other.address)
-        until(lambda: proxy.get(f"http://h.test:{world.http_port}/new") and other.requests)
+        until(lambda: proxy.get(f"http://h.test:{world.http_port}/new", "beta") and other.requests)
         assert client.get(f"http://h.test:{world.http_port}/2").body == b"ok"
     assert [path for path in origin.paths() if path != "/new"] == ["/1", "/2", "/2"]
     assert "/2" not in other.paths()

@@ -1,0 +1,93 @@
+// OriginPool: connections with origins on which nothing is under way, kept for later requests of
+// the same agent to the same host and port.
+//
+// A kept connection stands in the worker's list of what is open, so whatever revokes, drains or
+// ends a connection closes it, too. It is closed as soon as the origin sends anything or hangs up.
+#pragma once
+
+#include <array>
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/unordered_set.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "acl/address.h"
+#include "proxy/base/loop.h"
+#include "proxy/session/live.h"
+
+namespace stile::session {
+
+struct Context;
+struct Request;
+
+class OriginPool {
+ public:
+  // Of an agent that has as many, no more are kept. Of a worker that has, the oldest goes.
+  static constexpr std::uint32_t most_of_agent = 256;
+  static constexpr std::size_t most = 1024;
+  static constexpr std::chrono::milliseconds idle_time{30000};
+
+  explicit OriginPool(Context& context) noexcept;
+  ~OriginPool();
+  OriginPool(const OriginPool&) = delete;
+  OriginPool& operator=(const OriginPool&) = delete;
+
+  // `request` is what the connection was used for, and has been judged.
+  void keep(const Peer& peer, const Request& request, SocketPtr origin);
+
+  struct Taken {
+    SocketPtr socket;  // null: there is none
+    acl::Address address;
+  };
+  // For a request that has been let through. Its address still has to be checked.
+  [[nodiscard]] Taken take(const Peer& peer, const Request& request);
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  // Whose connection it is, and where it leads. Two agents never have the same: the account is one
+  // life of an agent. An ordered list serves many sources under one account; there the name that it
+  // logs them under and the source count as well.
+  struct Key {
+    const acl::Account* account;
+    const metrics::Tally* name;
+    acl::Address source;
+    std::string_view host;  // canonical; empty for an address
+    acl::Address literal;
+    std::uint16_t port;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  [[nodiscard]] static Key key_of(const Peer& peer, const Request& request) noexcept;
+  [[nodiscard]] static std::size_t hash_of(const Key& key) noexcept;
+
+  class Kept;
+  struct Hash {
+    std::size_t operator()(const Kept& kept) const noexcept;
+  };
+  struct Same {
+    bool operator()(const Kept& a, const Kept& b) const noexcept;
+    bool operator()(const Key& a, const Kept& b) const noexcept;
+  };
+  using Hook = boost::intrusive::unordered_set_base_hook<
+      boost::intrusive::link_mode<boost::intrusive::normal_link>>;
+  using Bucket = boost::intrusive::unordered_bucket<boost::intrusive::base_hook<Hook>>::type;
+  struct OrderTag;
+  using OrderHook =
+      boost::intrusive::list_base_hook<boost::intrusive::tag<OrderTag>,
+                                       boost::intrusive::link_mode<boost::intrusive::normal_link>>;
+  void drop(Kept& kept) noexcept;
+
+  // Agents choose the names, so they can make them meet in a bucket; an agent has at most
+  // most_of_agent of them there.
+  static constexpr std::size_t buckets = 2 * most;
+  struct Tables;
+  Tables& tables();
+
+  Context& context_;
+  std::unique_ptr<Tables> tables_;  // made when first used
+  std::size_t size_ = 0;
+};
+
+}  // namespace stile::session

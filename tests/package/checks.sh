@@ -1,0 +1,168 @@
+# What must hold of the package in a booted system; sourced by scripts/package-test.
+# shellcheck shell=bash disable=SC2154,SC2016,SC2317  # step, fail, guest, wait_for, root, package and work are its
+
+# `!` alone would end nothing.
+refute() { if "$@"; then fail "should have failed: $*"; fi; }
+is_active() { guest systemctl --quiet is-active "$1"; }
+property() { guest systemctl show --value --property="$2" "$1"; }
+journal() { guest journalctl --quiet --no-pager --output=cat "$@"; }
+log_lines() { guest sh -c 'cat /var/log/stile/audit.jsonl*' | grep -c "$1"; }
+
+apt_in_guest() {
+  guest apt-get -qq -o Dpkg::Use-Pty=0 --no-install-recommends "$@" >>"$work/apt.log" 2>&1 ||
+    { tail -n 30 "$work/apt.log"; fail "apt-get $*"; }
+}
+
+check_install() {
+  : >"$work/apt.log"
+  apt_in_guest install -y /root/stile.deb
+  for unit in stiled.socket stiled.service stile-fence.service; do
+    is_active "$unit" || { journal -u "$unit"; fail "$unit is not active"; }
+    guest systemctl --quiet is-enabled "$unit"
+  done
+  local main
+  main=$(property stiled.service MainPID)
+  [[ $(guest ps -o user= -p "$main") == stile ]]
+  guest grep -q '^CapEff:[[:space:]]*0*$' "/proc/$main/status"
+}
+
+check_files() {
+  guest dpkg --verify stile
+  [[ $(guest stat -c '%U:%G %a' /var/lib/stile) == "stile:stile 750" ]]
+  [[ $(guest stat -c '%U:%G %a' /run/stile) == "root:root 755" ]]
+  [[ $(guest stat -c '%U:%G %a' /run/stile/control.sock) == "root:stile-admin 660" ]]
+  grep -qx /etc/stile/stile.toml "$root/var/lib/dpkg/info/stile.conffiles"
+  guest stiled --check >/dev/null
+  guest stile-netns check >"$work/check.log" || { cat "$work/check.log"; fail "stile-netns check"; }
+  for page in man1/stile.1 man5/stile.toml.5 man8/stiled.8; do
+    gzip -t "$root/usr/share/man/$page.gz"
+  done
+}
+
+# systemd holds the control socket: a request to a stopped daemon starts it.
+check_socket_activation() {
+  guest systemctl --quiet stop stiled.service 2>/dev/null
+  refute is_active stiled.service
+  guest stile status >/dev/null
+  is_active stiled.service
+}
+
+add_origin() {
+  guest sh -c 'mkdir -p /srv/web && echo "hello from the origin" >/srv/web/index.html &&
+    echo "127.0.0.2 origin.test late.test" >>/etc/hosts'
+  guest systemd-run --quiet --unit=origin python3 -m http.server --bind 127.0.0.2 --directory /srv/web 8080
+  wait_for 30 guest curl -sf -o /dev/null http://127.0.0.2:8080/
+}
+
+# An agent as an operator would add it: a card, and a command in a drop-in.
+check_agent() {
+  guest sh -c 'cat >/etc/stile/agents.d/alpha.json' <<'JSON'
+{"id": "alpha", "source": ["10.200.0.9"], "allow": ["http://origin.test:8080"],
+ "private_exceptions": ["127.0.0.2/32"]}
+JSON
+  guest sh -c 'cat >/usr/local/bin/agent && chmod 755 /usr/local/bin/agent' <<'SH'
+#!/bin/sh
+echo "<0>not an emergency"
+echo "allowed: $(curl -sS http://origin.test:8080/)"
+echo "refused: $(curl -s -o /dev/null -w '%{http_code}' http://late.test:8080/)"
+curl -sS --max-time 5 --noproxy '*' http://127.0.0.2:8080/ || echo "no way around"
+echo "is ready"
+exec sleep infinity
+SH
+  guest sh -c 'mkdir -p /etc/systemd/system/stile-agent@alpha.service.d &&
+    cat >/etc/systemd/system/stile-agent@alpha.service.d/command.conf' <<'UNIT'
+[Service]
+Environment=COMMAND=/usr/local/bin/agent
+UNIT
+  guest systemctl daemon-reload
+  guest systemctl start stile-agent@alpha.service || { journal -u stile-agent@alpha.service; fail "the agent does not start"; }
+  agent_says() { journal -u stile-agent@alpha.service | grep -q "^$1"; }
+  wait_for 30 agent_says "is ready"
+  agent_says "allowed: hello from the origin"
+  agent_says "refused: 403"
+  agent_says "no way around"
+  agent_says "<0>not an emergency"
+  [[ -z $(journal -p emerg) ]]
+  guest stile-netns check >"$work/check.log" || { cat "$work/check.log"; fail "stile-netns check"; }
+  [[ $(log_lines '"event":"open"') == 1 ]]
+}
+
+# Not with `stile-netns exec`, which needs a config without errors.
+agent_gets() {
+  guest ip netns exec agent-alpha curl -s -o /dev/null -w '%{http_code}' -x http://10.200.0.1:3128 "http://$1:8080/"
+}
+
+check_reload() {
+  [[ $(agent_gets late.test) == 403 ]]
+  guest sed -i 's|"http://origin.test:8080"|&, "http://late.test:8080"|' /etc/stile/agents.d/alpha.json
+  guest systemctl reload stiled.service
+  [[ $(agent_gets late.test) == 200 ]]
+  guest sh -c 'echo "nonsense = [" >>/etc/stile/stile.toml'
+  refute guest systemctl --quiet reload stiled.service
+  is_active stiled.service
+  [[ $(agent_gets late.test) == 200 ]]
+  guest sed -i '$d' /etc/stile/stile.toml
+  guest systemctl reload stiled.service
+}
+
+check_logrotate() {
+  guest logrotate --force /etc/logrotate.d/stile
+  reopened() { guest test -s /var/log/stile/audit.jsonl; }
+  [[ $(agent_gets origin.test) == 200 ]]
+  wait_for 30 reopened
+  guest sh -c 'stile audit verify /var/log/stile/audit.jsonl-* /var/log/stile/audit.jsonl' >/dev/null
+}
+
+# The same package with a higher version. What the operator wrote stays, and so does the agent.
+check_upgrade() {
+  local tree=$work/newer before
+  rm -rf "$tree" && dpkg-deb -R "$package" "$tree"
+  sed -i 's/^Version: .*/&+upgrade/' "$tree/DEBIAN/control"
+  dpkg-deb --root-owner-group -Zgzip -z1 -b "$tree" "$root/root/newer.deb" >/dev/null
+  rm -rf "$tree"
+  guest sh -c 'echo "# an operator was here" >>/etc/stile/stile.toml'
+  before=$(property stiled.service MainPID)
+  apt_in_guest install -y -o Dpkg::Options::=--force-confold /root/newer.deb
+  [[ $(guest dpkg-query -W -f '${Version}' stile) == *+upgrade ]]
+  [[ $(property stiled.service MainPID) != "$before" ]]
+  guest grep -q 'an operator was here' /etc/stile/stile.toml
+  for unit in stiled.socket stiled.service stile-fence.service stile-agent@alpha.service; do is_active "$unit"; done
+  [[ $(agent_gets origin.test) == 200 ]]
+}
+
+# What the programs wrote themselves: what systemd says of a container is not theirs.
+check_journal() {
+  local complaints
+  complaints=$(journal -p warning _SYSTEMD_UNIT=stiled.service _SYSTEMD_UNIT=stile-fence.service | grep -v nonsense) || true
+  [[ -z $complaints ]] || fail "in the journal: $complaints"
+}
+
+check_removal() {
+  apt_in_guest remove -y stile
+  for unit in stiled.socket stiled.service stile-fence.service stile-agent@alpha.service; do
+    refute is_active "$unit"
+  done
+  for program in stiled stile-netns; do refute guest pgrep -l -x "$program"; done
+  guest test -e /etc/stile/stile.toml
+  refute guest test -e /usr/sbin/stiled
+  guest dpkg --purge stile >>"$work/apt.log" 2>&1
+  for left in /etc/stile/stile.toml /var/lib/stile /var/log/stile /run/stile /usr/share/doc/stile; do
+    refute guest test -e "$left"
+  done
+  guest systemctl daemon-reload
+  [[ $(guest systemctl is-system-running) == running ]] || { guest systemctl --failed; fail "units have failed"; }
+}
+
+run_checks() {
+  step "install; the services start" && check_install
+  step "files, users, config" && check_files
+  step "socket activation" && check_socket_activation
+  step "an agent behind the fence"
+  add_origin
+  check_agent
+  step "reload" && check_reload
+  step "logrotate" && check_logrotate
+  step "upgrade" && check_upgrade
+  step "journal" && check_journal
+  step "removal" && check_removal
+}

@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 release := cmake --preset release -DSTILE_BENCH=OFF >/dev/null && \
            cmake --build --preset release -j $(JOBS)
 
-.PHONY: help run test test-full bench fuzz lint format install package package-test clean
+.PHONY: help run check test test-full bench fuzz lint format install package package-test clean
 .DEFAULT_GOAL := help
 
 help:  ## list these targets
@@ -16,13 +16,17 @@ run:  ## install what is missing, build, start the proxy with its embedded defau
 	@$(release) --target stiled stile
 	@scripts/run build/release/cmd
 
-test:  ## install what is missing, build, run all tests: plain, with sanitizers, fuzzers
+check:  ## unit tests and a smoke test, while working on something
 	@scripts/packages build test
-	@scripts/test dev asan fuzz
+	@scripts/test check
 
-test-full:  ## the same with the long tests, and the thread sanitizer
+test:  ## install what is missing, build, run every test once, sanitizers and fuzzers included
 	@scripts/packages build test
-	@STILE_LONG=1 FUZZ_RUNS=1000000 scripts/test dev asan tsan fuzz
+	@scripts/test test
+
+test-full:  ## every test in every build, the long ones, the thread sanitizer
+	@scripts/packages build test
+	@scripts/test full
 
 bench:  ## build and run the benchmarks
 	@scripts/packages build test bench
@@ -51,7 +55,7 @@ package:  ## build the Debian package in build/release
 	@$(release)
 	@cd build/release && cpack -G DEB
 
-package-test: package  ## install that package into a clean Debian, pass a request (root)
+package-test: package  ## install that package into a booted Debian and use it (root)
 	@scripts/packages package
 	@lintian --fail-on error build/release/stile_*.deb
 	@scripts/package-test build/release/stile_*.deb

@@ -4,6 +4,8 @@ import pytest
 from harness.checks import assert_denied, assert_refusal, assert_untouched
 from harness.wait import until
 
+pytestmark = pytest.mark.hostile_bytes
+
 LONG_LABEL = "a" * 64
 LONG_NAME = ".".join(["a" * 60] * 4) + "." + "a" * 10  # 254 bytes
 

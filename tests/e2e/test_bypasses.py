@@ -1,7 +1,10 @@
 """Ways round the log and the budget that were found once; each stays shut."""
 
+import pytest
 from harness import hello
 from harness.wait import until
+
+pytestmark = pytest.mark.hostile_bytes
 
 NAME = "o.test"
 

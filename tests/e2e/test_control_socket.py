@@ -8,6 +8,8 @@ import pytest
 from harness.control import Control
 from harness.wait import until
 
+pytestmark = pytest.mark.hostile_bytes
+
 LIMIT = 64 * 1024
 
 

@@ -11,6 +11,8 @@ from harness.checks import assert_denied, assert_refusal, assert_untouched
 from harness.dns import DnsServer
 from harness.wait import SOON, until
 
+pytestmark = pytest.mark.hostile_bytes
+
 
 def passes(proxy, origin, name, world):
     """A tunnel to that name reaches this origin."""

@@ -5,6 +5,8 @@ from harness import dns as scripts
 from harness import dns_wire as wire
 from harness.checks import assert_refusal, assert_untouched
 
+pytestmark = pytest.mark.hostile_bytes
+
 # What a forger sends from the server's own address, given where its trap is.
 FORGERIES = {
     "wrong id": lambda q, evil: wire.Reply(

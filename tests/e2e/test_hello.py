@@ -9,6 +9,8 @@ from harness import hello
 from harness.checks import assert_untouched
 from harness.wait import SOON, steady, until
 
+pytestmark = pytest.mark.hostile_bytes
+
 NAME = "o.test"
 
 

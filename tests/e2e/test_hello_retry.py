@@ -6,6 +6,8 @@ import pytest
 from harness import hello
 from harness.wait import until
 
+pytestmark = pytest.mark.hostile_bytes
+
 NAME = "o.test"
 
 

@@ -9,6 +9,8 @@ from harness.checks import assert_refusal, assert_untouched
 from harness.http_origin import reply, response
 from harness.wait import SOON, steady, until
 
+pytestmark = pytest.mark.hostile_bytes
+
 MIB = 1 << 20
 
 

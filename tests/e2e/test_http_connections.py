@@ -2,9 +2,12 @@
 
 import threading
 
+import pytest
 from harness.checks import assert_refusal, assert_untouched
 from harness.http_origin import reply, response
 from harness.wait import until
+
+pytestmark = pytest.mark.hostile_bytes
 
 
 def request(host, port, path="/", extra=""):

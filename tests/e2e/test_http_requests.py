@@ -3,6 +3,8 @@
 import pytest
 from harness.checks import assert_denied, assert_refusal, assert_untouched
 
+pytestmark = pytest.mark.hostile_bytes
+
 
 @pytest.fixture
 def http(world):

@@ -5,6 +5,8 @@ from harness.checks import assert_refusal
 from harness.http_origin import reply, response
 from harness.wait import until
 
+pytestmark = pytest.mark.hostile_bytes
+
 SECOND = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nSPLIT"
 
 

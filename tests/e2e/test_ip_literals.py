@@ -5,6 +5,8 @@ import ipaddress
 import pytest
 from harness.checks import assert_denied, assert_refusal, assert_untouched
 
+pytestmark = pytest.mark.hostile_bytes
+
 
 def spellings(address):
     """Every way to write this IPv4 address that some resolver or URL parser takes for it."""

@@ -15,6 +15,8 @@ from harness.hello import hello_for
 from harness.origin import echo
 from harness.wait import SOON, steady, until
 
+pytestmark = pytest.mark.hostile_bytes
+
 MIB = 1 << 20
 BULK_MIB = int(os.environ.get("STILE_BULK_MIB", "64"))
 

@@ -11,6 +11,8 @@ import pytest
 from harness.client import Client
 from judge import Stage, log_problems, problems, read_answers
 
+pytestmark = pytest.mark.hostile_bytes
+
 CASES = framing_cases.CASES + head_cases.CASES + connection_cases.CASES
 IDS = [f"{case.group}: {case.name}" for case in CASES]
 

@@ -53,7 +53,8 @@ def test_a_step_that_failed_without_results_counts_as_a_failure(tmp_path):
     assert count(tmp_path, "--total").stdout == "1 passed, 1 failed\n"
 
 
-def test_a_failed_step_with_failed_tests_counts_them_once(tmp_path):
-    (tmp_path / "dev-unit.xml").write_text(f"<testsuite>{PASSED}{FAILED}</testsuite>")
+@pytest.mark.parametrize("file", ["dev-unit", "dev-unit-acl"])
+def test_a_failed_step_with_failed_tests_counts_them_once(tmp_path, file):
+    (tmp_path / f"{file}.xml").write_text(f"<testsuite>{PASSED}{FAILED}</testsuite>")
     (tmp_path / "failed-steps").write_text("dev-unit\n")
     assert count(tmp_path, "--total").stdout == "1 passed, 1 failed\n"

@@ -2,9 +2,11 @@
 #include "audit/file.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,15 +49,30 @@ bool wait_writable(int fd, Clock::time_point deadline) {
 
 }  // namespace
 
-Result<File> File::open(const std::string& path) { return open_with(path, 0); }
-Result<File> File::create(const std::string& path) { return open_with(path, O_EXCL); }
+int open_without_links(const std::string& path, int flags, mode_t mode) {
+  open_how how{};
+  how.flags = static_cast<decltype(how.flags)>(flags);
+  how.mode = (flags & O_CREAT) != 0 ? mode : 0;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how));
+}
 
-Result<File> File::open_with(const std::string& path, int flags) {
+Result<File> File::open(const std::string& path, Links links) { return open_with(path, 0, links); }
+Result<File> File::create(const std::string& path) {
+  return open_with(path, O_EXCL, Links::follow);
+}
+
+Result<File> File::open_with(const std::string& path, int flags, Links links) {
   // A rename between open and flock would leave us with a file that has lost its name: look again.
   for (int attempt = 0; attempt < 10; ++attempt) {
-    const int fd =
-        ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | flags, 0640);
-    if (fd < 0) return failure(path, errno);
+    const int wanted = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | flags;
+    const int fd = links == Links::follow ? ::open(path.c_str(), wanted, 0640)
+                                          : open_without_links(path, wanted, 0640);
+    if (fd < 0) {
+      return errno == ELOOP && links == Links::refuse
+                 ? Error{path + ": a part of it is a link; name the place itself"}
+                 : failure(path, errno);
+    }
     struct stat status {};
     if (::fstat(fd, &status) != 0) {
       const int error = errno;
@@ -64,11 +81,15 @@ Result<File> File::open_with(const std::string& path, int flags) {
     }
     File file{fd, S_ISREG(status.st_mode)};
     if (!file.is_regular_) return file;
+    // Under another name somebody else could write to it.
+    if (links == Links::refuse && status.st_nlink > 1) {
+      return Error{path + ": the file has another name (a hard link); remove it, or log elsewhere"};
+    }
     if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) return failure(path, errno);
       return Error{path + ": " + holder_of_lock(status.st_ino) + " writes to this log already"};
     }
-    if (file.is_named(path)) return file;
+    if (file.is_named(path, links)) return file;
   }
   return Error{path + ": was renamed again and again while it was opened"};
 }
@@ -116,11 +137,20 @@ std::uint64_t File::size() const noexcept {
   return ::fstat(fd_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-bool File::is_named(const std::string& path) const noexcept {
+bool File::is_named(const std::string& path, Links links) const noexcept {
   struct stat mine {
   }, named{};
-  return ::fstat(fd_, &mine) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+  if (::fstat(fd_, &mine) != 0) return false;
+  if (links == Links::follow) {
+    if (::stat(path.c_str(), &named) != 0) return false;
+  } else {
+    const int fd = open_without_links(path, O_PATH | O_CLOEXEC, 0);
+    if (fd < 0) return errno == EACCES;
+    const bool is_known = ::fstat(fd, &named) == 0;
+    ::close(fd);
+    if (!is_known) return false;
+  }
+  return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
 }  // namespace stile::audit

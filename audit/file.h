@@ -1,6 +1,8 @@
 // File: the open file (or pipe, or terminal) that log lines are appended to.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +17,13 @@ namespace stile::audit {
 class File {
  public:
   File() = default;  // open nowhere: every write fails
+  // follow: the directory is the operator's, who may keep logs on another disk. refuse: others can
+  // write on the way there. Then no part of the path may be a symbolic link, and a regular file may
+  // have one name only.
+  enum class Links : bool { follow, refuse };
   // A regular file is locked, so that no other process writes to it (two writers would break the
-  // chain). Symbolic links are followed: the directory is the operator's, who may keep logs on
-  // another disk.
-  static Result<File> open(const std::string& path);
+  // chain).
+  static Result<File> open(const std::string& path, Links links = Links::follow);
   // As open, but the file must not exist yet.
   static Result<File> create(const std::string& path);
   static Result<File> standard_output();
@@ -38,12 +43,12 @@ class File {
   [[nodiscard]] bool is_regular() const noexcept { return is_regular_; }
   // Asks the kernel: others may have cut the file (logrotate's copytruncate).
   [[nodiscard]] std::uint64_t size() const noexcept;
-  // Whether `path` still leads to this file.
-  [[nodiscard]] bool is_named(const std::string& path) const noexcept;
+  // Whether `path` still leads to this file. True also if we may not look there any more.
+  [[nodiscard]] bool is_named(const std::string& path, Links links = Links::follow) const noexcept;
 
  private:
   File(int fd, bool is_regular) noexcept : fd_{fd}, is_regular_{is_regular} {}
-  static Result<File> open_with(const std::string& path, int flags);
+  static Result<File> open_with(const std::string& path, int flags, Links links);
   void swap(File& other) noexcept {
     std::swap(fd_, other.fd_);
     std::swap(is_regular_, other.is_regular_);
@@ -51,5 +56,8 @@ class File {
   int fd_ = -1;
   bool is_regular_ = false;
 };
+
+// As open(2), but fails with ELOOP if a part of the path is a symbolic link.
+[[nodiscard]] int open_without_links(const std::string& path, int flags, mode_t mode);
 
 }  // namespace stile::audit

@@ -26,8 +26,9 @@ bool ends_in_newline(const File& file) {
   return size == 0 || (::pread(file.fd(), &last, 1, size - 1) == 1 && last == '\n');
 }
 
-Result<Tail> read_tail_of(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+Result<Tail> read_tail_of(const std::string& path, File::Links links) {
+  const int fd = links == File::Links::follow ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC)
+                                              : open_without_links(path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) {
     if (errno == ENOENT) return Tail{};
     return Error{path + ": " + error_text(errno)};
@@ -55,7 +56,7 @@ Result<void> Log::recover() {
   if (options_.max_bytes > 0 && is_link(path)) {
     return Error{path + ": a log that rotates by size cannot be a symbolic link"};
   }
-  auto file = is_stdout ? File::standard_output() : File::open(path);
+  auto file = is_stdout ? File::standard_output() : File::open(path, links());
   if (!file) return file.error();
   file_ = std::move(*file);
   if (is_stdout || !file_.is_regular()) return {};  // nothing can be read back: a chain of its own
@@ -65,7 +66,7 @@ Result<void> Log::recover() {
     return {};
   }
   const bool is_new = file_.size() == 0;
-  auto tail = is_new ? read_tail_of(rotated_name(path, 1)) : read_tail(file_.fd(), path);
+  auto tail = is_new ? read_tail_of(rotated_name(path, 1), links()) : read_tail(file_.fd(), path);
   if (!tail) return tail.error();
   head_ = tail->head;
   torn_ = std::move(tail->torn);
@@ -99,8 +100,8 @@ Result<Log::Head> Log::reopen() {
   const std::lock_guard lock{mutex_};
   const Head left = text_head();
   const std::string& path = options_.path;
-  if (path == "-" || !file_.is_regular() || file_.is_named(path)) return left;
-  auto file = File::open(path);
+  if (path == "-" || !file_.is_regular() || file_.is_named(path, links())) return left;
+  auto file = File::open(path, links());
   if (!file) return file.error();
   if (file->size() > 0) {
     return Error{path + ": is another file that is not empty; the log goes on in the old one"};
@@ -108,6 +109,11 @@ Result<Log::Head> Log::reopen() {
   file_ = std::move(*file);
   torn_.end_line();
   return left;
+}
+
+bool Log::is_in_place() const {
+  const std::lock_guard lock{mutex_};
+  return options_.path == "-" || !file_.is_regular() || file_.is_named(options_.path, links());
 }
 
 Log::Head Log::text_head() const { return {head_.seq, std::string{text(head_.hash)}}; }

@@ -32,7 +32,8 @@ class Log {
   };
 
   struct Options {
-    std::string path = "-";  // "-": standard output
+    std::string path = "-";     // "-": standard output
+    bool follows_links = true;  // false: no part of the path may be a link; see File::Links
     Format format = Format::json;
     std::shared_ptr<const LogFormat> lines{};  // of Format::squid; null: its native one
     bool chain = true;
@@ -64,6 +65,9 @@ class Log {
   // Goes on in the file that now has the name (after a rename by logrotate). On error the log goes
   // on in the file that it had. Returns the last line of the file that was left.
   Result<Head> reopen();
+
+  // Whether the path still leads to the file that is written. True for what is no file.
+  [[nodiscard]] bool is_in_place() const;
 
   // For records that are to be written here; must not outlive the log.
   [[nodiscard]] Batch new_batch() const { return Batch{options_.format, options_.lines.get()}; }
@@ -99,6 +103,9 @@ class Log {
   void rotate_if_full();
   [[nodiscard]] bool has_waiting() const noexcept;
   [[nodiscard]] Head text_head() const;
+  [[nodiscard]] File::Links links() const noexcept {
+    return options_.follows_links ? File::Links::follow : File::Links::refuse;
+  }
 
   // A record that could not be written yet.
   struct Waiting {

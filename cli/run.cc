@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <tuple>
 
 #include "cli/commands.h"
 
@@ -38,12 +39,20 @@ void add_run(CLI::App& app, Action& action) {
       command
           ->add_option("--audit", options->audit, "write the audit log there; - is standard output")
           ->type_name("FILE");
-  command->add_option("--expose", options->expose, "a path that it sees although it is hidden")
+  command->add_option("--expose", options->expose, "show a path with the sockets in it")
       ->type_name("PATH")
       ->allow_extra_args(false)
       ->take_all();
-  command->add_flag("--bwrap", options->bwrap,
-                    "bubblewrap as well: only the working directory can be written");
+  for (auto [flag, paths, help] :
+       {std::tuple{"--read", &options->read, "show a file or directory, read-only"},
+        std::tuple{"--write", &options->write, "show a file or directory, writable"}}) {
+    command->add_option(flag, *paths, help)->type_name("PATH")->allow_extra_args(false)->take_all();
+  }
+  command
+      ->add_option("--files", options->files,
+                   "view: the system and this directory; host: all files of this host")
+      ->type_name("view|host")
+      ->check(CLI::IsMember({"view", "host"}));
   command
       ->add_option("--connect", options->connect, "let the daemon at this control socket serve it")
       ->type_name("SOCKET")

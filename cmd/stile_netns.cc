@@ -14,6 +14,7 @@
 
 #include "config/card.h"
 #include "config/units.h"
+#include "confine/supervise.h"
 #include "netns/check.h"
 #include "netns/create.h"
 #include "netns/exec.h"
@@ -24,7 +25,6 @@
 #include "netns/remove.h"
 #include "netns/repair.h"
 #include "netns/report.h"
-#include "netns/supervise.h"
 #include "netns/watch.h"
 
 namespace {
@@ -38,8 +38,8 @@ struct Options {
   std::optional<std::string> config;
   std::string id;
   std::optional<std::string> card, metrics;
-  std::vector<std::string> allow, expose, command;
-  std::string ttl;
+  std::vector<std::string> allow, read, write, expose, command;
+  std::string ttl, files = "view";
   bool kill = false;
   bool json = false;
 };
@@ -113,9 +113,11 @@ int list(netns::Host& host, const Options& options) {
 }
 
 int exec(netns::Host& host, const Options& options) {
-  if (options.command.empty()) return complain("exec ID -- COMMAND…", netns::own_failure);
-  const auto status = netns::exec_as(host, {options.id, options.command, options.expose});
-  if (!status) return complain(status.error().message, netns::own_failure);
+  if (options.command.empty()) return complain("exec ID -- COMMAND…", confine::own_failure);
+  const auto status =
+      netns::exec_as(host, {options.id, options.command, options.read, options.write,
+                            options.expose, options.files == "host"});
+  if (!status) return complain(status.error().message, confine::own_failure);
   // At once: what runs at a usual exit may want to start a process, which this one cannot do any
   // more now that its PID namespace has ended (the leak sanitizer does).
   std::quick_exit(*status);
@@ -165,7 +167,7 @@ int watch(netns::Host& host, const Options&) {
 using Action = int (*)(netns::Host&, const Options&);
 
 int run(Action action, const Options& options) {
-  const int own_failure = action == exec ? netns::own_failure : failed;
+  const int own_failure = action == exec ? confine::own_failure : failed;
   auto setup = netns::read_setup(options.config);
   if (!setup) return complain(setup.error().message, own_failure);
   auto host = netns::Host::open(std::move(*setup));
@@ -211,11 +213,19 @@ int run(int argc, char** argv) {
   removing->add_flag("--kill", options.kill, "and are killed");
   add("list", "the agents that there are", list)->add_flag("--json", options.json, "for programs");
   auto* running =
-      add("exec", "run a command as the agent: exec ID [--expose PATH]… -- COMMAND…", exec);
+      add("exec", "run a command as the agent: exec ID [--read PATH]… [--write PATH]… -- COMMAND…",
+          exec);
   add_id(running);
-  running->add_option("--expose", options.expose, "show this path although it is hidden")
-      ->take_all()
-      ->allow_extra_args(false);
+  const auto add_paths = [&](const char* flag, std::vector<std::string>& paths, const char* help) {
+    running->add_option(flag, paths, help)->take_all()->allow_extra_args(false);
+  };
+  add_paths("--read", options.read, "show a file or directory, read-only");
+  add_paths("--write", options.write, "show a file or directory, writable");
+  add_paths("--expose", options.expose, "show a path with the sockets in it");
+  running
+      ->add_option("--files", options.files,
+                   "view: the system and this directory; host: all files of this host")
+      ->check(CLI::IsMember({"view", "host"}));
   auto* checking = add("check", "prove that nothing gets out but to the proxy", check);
   checking->add_option("ID", options.id, "only this agent");
   checking->add_flag("--json", options.json, "for programs");

@@ -2,10 +2,9 @@
 #include "netns/exec.h"
 
 #include <grp.h>
-#include <linux/keyctl.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,15 +12,16 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "netns/environment.h"
+#include "confine/environment.h"
+#include "confine/paths.h"
+#include "confine/powers.h"
+#include "confine/supervise.h"
+#include "confine/survey.h"
+#include "confine/view.h"
 #include "netns/fence.h"
 #include "netns/files.h"
-#include "netns/hide.h"
 #include "netns/inspect.h"
 #include "netns/namespaces.h"
-#include "netns/open_sockets.h"
-#include "netns/seccomp.h"
-#include "netns/supervise.h"
 #include "netns/table_state.h"
 
 namespace stile::netns {
@@ -32,19 +32,57 @@ constexpr auto agent_home = "/root";
 // All that is needed from here on; collected while we are still the host's root in its namespaces.
 struct Prepared {
   UniqueFd network, user;
-  View view;
-  std::string hostname, directory;
+  confine::ViewRequest view;
+  std::string hostname;
   std::vector<std::string> command, environment;
 };
 
-// What is hidden from everybody, what this host's config names, and what listens here.
-std::vector<Hidden> hidden_paths(const Setup& setup) {
-  auto paths = usually_hidden();
-  paths.push_back({setup.state_dir, 0755});
-  for (const auto& directory : setup.card_directories) paths.push_back({directory, 0755});
-  paths.push_back({setup.control, 0755});
-  for (auto& socket : open_sockets()) paths.push_back({std::move(socket), 0});
+// Not shown, even if the caller stands in it: what is Stile's own, and what the host's root keeps
+// to itself.
+std::vector<std::string> hidden_paths(const Setup& setup) {
+  std::vector<std::string> paths{agent_home, "/run", "/tmp", "/var/tmp", setup.state_dir};
+  paths.insert(paths.end(), setup.card_directories.begin(), setup.card_directories.end());
+  paths.push_back(setup.control);
   return paths;
+}
+
+Result<void> add_named(const std::vector<std::string>& paths, const char* flag,
+                       std::vector<std::string>& to) {
+  for (const auto& path : paths) {
+    if (!path.starts_with('/'))
+      return Error{std::string{flag} + ' ' + path + ": not an absolute path"};
+    auto place = confine::named_place(path, flag);
+    if (!place) return place.error();
+    to.push_back(std::move(*place));
+  }
+  return {};
+}
+
+Result<confine::Request> make_request(const Setup& setup, const ExecRequest& request,
+                                      const std::vector<std::string>& environment) {
+  confine::Request wanted;
+  wanted.files = request.has_host_files ? confine::Files::host : confine::Files::view;
+  std::error_code failed;
+  wanted.directory = std::filesystem::current_path(failed).string();
+  if (failed) wanted.directory = "/";
+  wanted.home = agent_home;
+  wanted.homes = {agent_home};
+  wanted.hidden = hidden_paths(setup);
+  if (auto done = add_named(request.read, "--read", wanted.read); !done) return done.error();
+  if (auto done = add_named(request.write, "--write", wanted.write); !done) return done.error();
+  if (auto done = add_named(request.expose, "--expose", wanted.expose); !done) return done.error();
+  confine::add_system(wanted);
+  for (const auto& variable : environment) {
+    constexpr std::string_view path = "PATH=";
+    if (variable.starts_with(path)) {
+      confine::add_programs(variable.substr(path.size()), request.command[0], wanted);
+    }
+  }
+  // Programs in root's home are behind a directory that only root may enter.
+  std::erase_if(wanted.programs,
+                [](const auto& place) { return confine::is_within(place, agent_home); });
+  if (auto done = confine::add_sockets(environment, wanted); !done) return done.error();
+  return Result<confine::Request>{boost::system::in_place_value, std::move(wanted)};
 }
 
 Result<void> require_fence(Host& host, const Record& record) {
@@ -71,17 +109,19 @@ Result<Prepared> prepare(Host& host, const ExecRequest& request) {
   const auto& settings = host.setup.netns;
   const auto uids = uid_range(settings.subnet, (*record)->agent.address);
   if (!uids) return uids.error();
-  std::error_code failed;
-  auto directory = std::filesystem::current_path(failed).string();
   std::vector<std::string> given;
   for (char** variable = environ; *variable != nullptr; ++variable) given.emplace_back(*variable);
+  const auto wanted = make_request(host.setup, request, given);
+  if (!wanted) return wanted.error();
+  auto writable = wanted->write;
+  writable.push_back(wanted->directory);
   return Prepared{std::move(**network),
                   std::move(*user),
-                  {uids->first, hidden_paths(host.setup), request.expose},
+                  {confine::plan_view(*wanted), {uids->first, uids->first}, {}},
                   request.id,
-                  failed ? "/" : directory,
                   request.command,
-                  agent_environment(given, proxy_url(settings), agent_home, request.expose)};
+                  confine::agent_environment(
+                      {given, proxy_url(settings), agent_home, wanted->expose, writable, {}})};
 }
 
 // From the host's root to the agent's. The order matters: mounts while we may, then the user
@@ -90,9 +130,12 @@ Result<void> become_agent(const Prepared& prepared) {
   if (::setns(prepared.network.get(), CLONE_NEWNET) != 0) {
     return system_error("cannot enter the network namespace");
   }
-  // A working directory that is being hidden would stay open as a way around.
-  if (::chdir("/") != 0) return system_error("cannot change to /");
-  if (auto mounted = mount_view(prepared.view); !mounted) return mounted;
+  // Slave: what the host unmounts goes away here, too, or a deleted namespace would live on.
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount(nullptr, "/", nullptr, MS_SLAVE | MS_REC, nullptr) != 0) {
+    return system_error("cannot make a mount namespace");
+  }
+  if (const auto made = confine::make_view(prepared.view); !made) return made.error();
   if (::setns(prepared.user.get(), CLONE_NEWUSER) != 0) {
     return system_error("cannot enter the user namespace");
   }
@@ -104,28 +147,26 @@ Result<void> become_agent(const Prepared& prepared) {
   }
   // After the change of user, which clears it.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return system_error("cannot tie us to our parent");
-  // Root's session keyring would give its keys to whoever possesses it.
-  ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
   if (::sethostname(prepared.hostname.data(), prepared.hostname.size()) != 0) {
     return system_error("cannot set the host name");
   }
-  if (::chdir(prepared.directory.c_str()) != 0 && ::chdir(agent_home) != 0 && ::chdir("/") != 0) {
+  const auto& directory = prepared.view.view.directory;
+  if ((directory.empty() || ::chdir(directory.c_str()) != 0) && ::chdir(agent_home) != 0 &&
+      ::chdir("/") != 0) {
     return system_error("cannot change to /");
   }
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return system_error("no_new_privs");
-  if (::syscall(SYS_close_range, 3U, ~0U, 0U) != 0) return system_error("cannot close descriptors");
-  return confine_system_calls();
+  return confine::give_up(confine::Powers::all_inside);
 }
 
 // The first process of the PID namespace: when it ends, the kernel ends all others.
 int first_process(const Prepared& prepared, const sigset_t& mask) {
   if (const auto done = become_agent(prepared); !done) {
     std::fprintf(stderr, "stile-netns: %s\n", done.error().message.c_str());
-    return own_failure;
+    return confine::own_failure;
   }
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(become(prepared.command, prepared.environment, mask));
-  return child < 0 ? own_failure : supervise({child});
+  if (child == 0) ::_exit(confine::become(prepared.command, prepared.environment, mask));
+  return child < 0 ? confine::own_failure : confine::supervise({child});
 }
 
 }  // namespace
@@ -133,12 +174,12 @@ int first_process(const Prepared& prepared, const sigset_t& mask) {
 Result<int> exec_as(Host& host, const ExecRequest& request) {
   const auto prepared = prepare(host, request);
   if (!prepared) return prepared.error();
-  const auto mask = block_signals();
+  const auto mask = confine::block_signals();
   if (::unshare(CLONE_NEWPID) != 0) return system_error("cannot make a PID namespace");
   const pid_t child = ::fork();
   if (child < 0) return system_error("cannot fork");
   if (child == 0) ::_exit(first_process(*prepared, mask));
-  return supervise({child});
+  return confine::supervise({child});
 }
 
 }  // namespace stile::netns

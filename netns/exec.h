@@ -12,7 +12,9 @@ namespace stile::netns {
 struct ExecRequest {
   std::string id;
   std::vector<std::string> command;
-  std::vector<std::string> expose;  // paths that are seen although they are hidden by default
+  std::vector<std::string> read, write;  // paths that are seen beside the system
+  std::vector<std::string> expose;       // paths that are seen with the sockets in them
+  bool has_host_files = false;           // all of the host's files, as far as they are not hidden
 };
 
 // Root inside: all capabilities in the agent's user namespace and none outside of it, in PID,

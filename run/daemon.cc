@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "netns/files.h"
+#include "confine/failure.h"
 
 namespace stile::run {
 namespace {
@@ -35,7 +35,7 @@ Result<UniqueFd> connect_to(const std::string& path) {
   UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   if (!fd ||
       ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return netns::system_error("cannot reach the daemon at " + path);
+    return confine::failure("cannot reach the daemon at " + path);
   }
   return fd;
 }
@@ -59,8 +59,7 @@ Result<void> send_line(const UniqueFd& to, const std::string& line, int descript
   }
   // A request is smaller than a socket's buffer, so that it goes as a whole.
   const auto sent = ::sendmsg(to.get(), &header, MSG_NOSIGNAL);
-  if (sent != static_cast<ssize_t>(text.size()))
-    return netns::system_error("cannot ask the daemon");
+  if (sent != static_cast<ssize_t>(text.size())) return confine::failure("cannot ask the daemon");
   return {};
 }
 
@@ -90,7 +89,7 @@ Result<void> ask(const UniqueFd& daemon, const Json& request, int descriptor = -
 Result<std::string> random_id() {
   std::array<std::uint8_t, 6> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return netns::system_error("cannot make an id");
+    return confine::failure("cannot make an id");
   }
   std::string id = "run-";
   for (const auto byte : bytes) {

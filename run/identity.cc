@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-#include "netns/files.h"
+#include "confine/failure.h"
 #include "proxy/base/unique_fd.h"
 
 namespace stile::run {
@@ -21,7 +21,7 @@ Result<void> write_once(const std::string& path, const std::string& text) {
   const UniqueFd file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
   // The kernel takes a map only as one write.
   if (!file || ::write(file.get(), text.data(), text.size()) < 0) {
-    return netns::system_error("cannot write " + path);
+    return confine::failure("cannot write " + path);
   }
   return {};
 }
@@ -67,7 +67,7 @@ Result<void> assume(const Identity& identity) {
   if (!identity.is_changed) return {};
   if (::setgroups(0, nullptr) != 0 || ::setresgid(identity.gid, identity.gid, identity.gid) != 0 ||
       ::setresuid(identity.uid, identity.uid, identity.uid) != 0) {
-    return netns::system_error("cannot become user " + std::to_string(identity.uid));
+    return confine::failure("cannot become user " + std::to_string(identity.uid));
   }
   return {};
 }

@@ -1,8 +1,8 @@
 // Jail: the namespaces of a command, and its life in them.
 #include "run/jail.h"
 
-#include <linux/keyctl.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,15 +13,11 @@
 #include <cstdio>
 
 #include "acl/error_text.h"
-#include "netns/files.h"
-#include "netns/paths.h"
-#include "netns/seccomp.h"
-#include "netns/supervise.h"
-#include "proxy/server/privileges.h"
-#include "run/bwrap.h"
+#include "confine/failure.h"
+#include "confine/powers.h"
+#include "confine/supervise.h"
 #include "run/kernel.h"
 #include "run/loopback.h"
-#include "run/view.h"
 
 namespace stile::run {
 namespace {
@@ -32,76 +28,97 @@ constexpr int all_namespaces = CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWPID | CLO
 void complain(const std::string& message) { std::fprintf(stderr, "stile: %s\n", message.c_str()); }
 
 Result<void> enter_directory(const Plan& plan) {
-  if (::chdir(plan.directory.c_str()) == 0) return {};
-  complain("cannot enter " + plan.directory + " as user " + std::to_string(plan.identity.uid) +
-           " (" + error_text(errno) + "); the command starts in /");
-  if (::chdir("/") != 0) return netns::system_error("cannot enter /");
+  const auto& shown = plan.files.view.view.directory;
+  const std::string directory = shown.empty() ? "/" : shown;
+  if (::chdir(directory.c_str()) != 0) {
+    complain("cannot enter " + directory + " as user " + std::to_string(plan.identity.uid) + " (" +
+             error_text(errno) + "); the command starts in /");
+    if (::chdir("/") != 0) return confine::failure("cannot enter /");
+    return {};
+  }
+  // In containers and CI everything is root's, and a command that cannot write fails without a
+  // hint.
+  if (plan.identity.is_changed && directory != "/" && ::access(".", W_OK) != 0) {
+    complain("the command runs as user " + plan.identity.name + " and cannot write in " +
+             directory +
+             ": host root is never passed on; give the directory to the user that is to work in" +
+             " it, for example: chown -R 1000:1000 " + directory);
+  }
   return {};
+}
+
+// Names that an earlier command may have chosen, in a form that cannot draw on a terminal.
+std::string listed(const std::vector<std::string>& paths) {
+  constexpr std::size_t most = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(paths.size(), most); ++i) {
+    text += (i > 0 ? ", " : "") + paths[i];
+  }
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  if (paths.size() > most) text += " and " + std::to_string(paths.size() - most) + " more";
+  return text;
 }
 
 // Everything that needs the capabilities of the new user namespace.
 Result<UniqueFd> furnish(const Plan& plan) {
   if (auto done = assume(plan.identity); !done) return done.error();
   // After the change of user, which clears it.
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-    return netns::system_error("cannot tie us to our parent");
-  // A working directory that is being hidden would stay open as a way around.
-  if (::chdir("/") != 0) return netns::system_error("cannot enter /");
-  const auto has_own_proc = mount_view(plan.hidden, plan.identity);
-  if (!has_own_proc) return has_own_proc.error();
-  if (!*has_own_proc) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
+    return confine::failure("cannot tie us to our parent");
+  }
+  // Private: what the host mounts from now on does not show up inside.
+  if (::mount(nullptr, "/", nullptr, MS_PRIVATE | MS_REC, nullptr) != 0) {
+    return refused_namespace("cannot change mounts", errno);
+  }
+  const auto report = confine::make_view(plan.files.view);
+  if (!report) return report.error();
+  if (!report->has_own_proc) {
     complain(
         "/proc shows what runs outside, too: parts of it are covered here, so that the kernel"
         " allows no new one");
   }
+  if (!report->secrets.empty()) {
+    complain("hidden from the command: " + listed(report->secrets) +
+             "; to show one, name it: --read PATH");
+  }
   return listen_on_loopback();
-}
-
-// From here on there is nothing to gain by taking over this process, either.
-Result<void> give_up_powers(const Plan& plan) {
-  if (auto done = enter_directory(plan); !done) return done;
-  // The caller's session keyring would give its keys to whoever possesses it.
-  ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
-  if (auto done = server::drop_privileges(""); !done) return done;
-  if (::syscall(SYS_close_range, 3U, ~0U, 0U) != 0)
-    return netns::system_error("cannot close descriptors");
-  return netns::confine_system_calls();
 }
 
 // Turns this process into the command; returns only if it cannot, with the status to exit with.
 int become(const Plan& plan) {
-  const int status = netns::become(plan.command, plan.environment, plan.mask);
+  const int status = confine::become(plan.command, plan.files.environment, plan.mask);
   const auto& name = plan.command[0];
-  if (std::any_of(plan.hidden.directories.begin(), plan.hidden.directories.end(),
-                  [&](const auto& directory) { return netns::is_within(name, directory.path); })) {
-    complain("that place is hidden inside; see --expose");
+  if (status == confine::not_found && plan.was_found) {
+    complain(name + " is not among the files that the command sees; see --read");
   }
   return status;
 }
 
 int run_command(const Plan& plan) {
-  if (plan.has_bwrap) return run_bwrap([&] { return become(plan); });
   const pid_t child = ::fork();
   if (child == 0) ::_exit(become(plan));
   if (child < 0) {
-    complain(netns::system_error("cannot fork").message);
-    return netns::own_failure;
+    complain(confine::failure("cannot fork").message);
+    return confine::own_failure;
   }
-  return netns::supervise({child});
+  return confine::supervise({child});
 }
 
 // When this process ends, the kernel ends all others of the PID namespace.
 int live_inside(const Plan& plan, const Channel& channel) {
   const auto fail = [](const Error& error) {
     complain(error.message);
-    return netns::own_failure;
+    return confine::own_failure;
   };
   // If the process outside is gone, it has said why.
-  if (!channel.await_step()) return netns::own_failure;  // until our ids exist
+  if (!channel.await_step()) return confine::own_failure;  // until our ids exist
   const auto listener = furnish(plan);
   if (!listener) return fail(listener.error());
-  if (!channel.send_descriptor(*listener) || !channel.await_step()) return netns::own_failure;
-  if (const auto done = give_up_powers(plan); !done) return fail(done.error());
+  if (!channel.send_descriptor(*listener) || !channel.await_step()) return confine::own_failure;
+  if (const auto done = enter_directory(plan); !done) return fail(done.error());
+  if (const auto done = confine::give_up(confine::Powers::none); !done) return fail(done.error());
   return run_command(plan);
 }
 

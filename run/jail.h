@@ -10,17 +10,16 @@
 #include "acl/result.h"
 #include "proxy/base/unique_fd.h"
 #include "run/channel.h"
-#include "run/hidden.h"
+#include "run/files.h"
 #include "run/identity.h"
 
 namespace stile::run {
 
 struct Plan {
   Identity identity;
-  Hidden hidden;
-  std::string directory;  // where the command starts
-  std::vector<std::string> command, environment;
-  bool has_bwrap = false;  // the command is bubblewrap; see bwrap.h
+  CommandFiles files;
+  std::vector<std::string> command;
+  bool was_found = false;  // the command exists outside
   sigset_t mask{};         // the command's signal mask
 };
 

@@ -14,9 +14,10 @@ struct Options {
   std::optional<std::string> config;     // a stile.toml for [egress], [dns] and [limits]
   std::optional<std::string> audit;      // where the audit log goes; none: nowhere
   std::optional<std::string> connect;    // control socket of a daemon that serves instead of us
-  std::vector<std::string> expose;       // paths that are seen although they are hidden by default
+  std::vector<std::string> read, write;  // paths that it sees beside the system and this directory
+  std::vector<std::string> expose;       // paths that it sees with the sockets in them
+  std::string files = "view";            // or "host"
   bool observe = false;
-  bool bwrap = false;
   std::vector<std::string> command;
 };
 

@@ -18,6 +18,9 @@ Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options
                                            Summary& summary) {
   audit::Log::Options log_options;
   log_options.path = options.audit.value_or(nowhere);
+  // A link that an earlier command left in the place of the log would have us write to any file of
+  // ours, in part what the command likes. /dev/stdout and the like are links.
+  log_options.follows_links = log_options.path.starts_with("/dev/");
   auto log = audit::Log::open(std::move(log_options));
   if (!log) return log.error();
   (*log)->set_tap([&summary](std::string_view lines) { summary.add(lines); });

@@ -24,6 +24,7 @@ class Proxy final : public Service {
   // The disk, files that changed, time that ran out.
   void tick() override;
   void stop() override;
+  [[nodiscard]] bool is_log_in_place() const override { return log_->is_in_place(); }
 
  private:
   Proxy(Policy policy, std::unique_ptr<audit::Log> log);

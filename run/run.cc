@@ -5,15 +5,12 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <string_view>
 
-#include "netns/keep.h"
-#include "netns/supervise.h"
+#include "confine/supervise.h"
 #include "proxy/server/privileges.h"
-#include "run/bwrap.h"
 #include "run/daemon.h"
-#include "run/environment.h"
+#include "run/files.h"
 #include "run/jail.h"
 #include "run/proxy.h"
 #include "run/summary.h"
@@ -26,7 +23,7 @@ int fail(std::string_view message) {
   if (!message.empty()) {
     std::fprintf(stderr, "stile: %.*s\n", static_cast<int>(message.size()), message.data());
   }
-  return netns::own_failure;
+  return confine::own_failure;
 }
 
 std::vector<std::string> own_environment() {
@@ -37,44 +34,16 @@ std::vector<std::string> own_environment() {
   return variables;
 }
 
-std::string value_of(const std::vector<std::string>& environment, std::string_view name) {
-  for (const auto& variable : environment) {
-    if (variable.starts_with(name) && variable[name.size()] == '=') {
-      return variable.substr(name.size() + 1);
-    }
-  }
-  return {};
-}
-
 Result<Plan> make_plan(const Options& options) {
-  std::error_code failed;
   Plan plan;
-  plan.directory = std::filesystem::current_path(failed).string();
-  if (failed) return Error{"the working directory cannot be told: " + failed.message()};
   plan.identity = choose_identity();
-  const auto environment = own_environment();
-  auto hidden = choose_hidden(options, environment, plan.directory);
-  if (!hidden) return hidden.error();
-  plan.hidden = std::move(*hidden);
-  plan.environment = command_environment(environment, plan.hidden.exposed, plan.identity);
+  auto files = choose_files(options, plan.identity, own_environment());
+  if (!files) return files.error();
+  plan.files = std::move(*files);
   plan.command = options.command;
-  plan.has_bwrap = options.bwrap;
-  if (options.bwrap) {
-    auto line = bwrap_command(options.command, plan.hidden, plan.directory,
-                              value_of(plan.environment, "HOME"));
-    if (!line) return line.error();
-    plan.command = std::move(*line);
-  }
+  const auto& name = options.command[0];
+  plan.was_found = name.find('/') != std::string::npos && ::access(name.c_str(), F_OK) == 0;
   return plan;
-}
-
-// Root in a directory of somebody else: a link that an earlier command left in the place of the log
-// would have us write to any file of the host, in part what the command likes.
-Result<void> check_log(const Options& options) {
-  const bool is_file =
-      options.audit && *options.audit != "-" && !options.audit->starts_with("/dev/");
-  if (!is_file || ::geteuid() != 0) return {};
-  return netns::refuse_links(*options.audit, "cannot log to");
 }
 
 // What the process outside does not need for the rest of its life, root above all. What the
@@ -106,19 +75,21 @@ Result<std::unique_ptr<Service>> open_service(Policy policy, const Options& opti
 }  // namespace
 
 int run(const Options& options) {
-  if (!keep_standard_descriptors()) return netns::own_failure;  // and nowhere to say so
+  if (!keep_standard_descriptors()) return confine::own_failure;  // and nowhere to say so
   auto policy = make_policy(options);
   if (!policy) {
     std::fputs(policy.error().text().c_str(), stderr);
-    return netns::own_failure;
+    return confine::own_failure;
   }
-  if (auto fine = check_log(options); !fine) return fail(fine.error().message);
   Summary summary;
   auto service = open_service(std::move(*policy), options, summary);
   if (!service) return fail(service.error().message);
   auto plan = make_plan(options);
   if (!plan) return fail(plan.error().message);
-  plan->mask = netns::block_signals();
+  if (const auto notice = files_notice(plan->files.view.view); !notice.empty()) {
+    std::fprintf(stderr, "stile: %s\n", notice.c_str());
+  }
+  plan->mask = confine::block_signals();
   const Terminal terminal;
   auto jail = Jail::make(*plan);
   if (!jail) return fail(jail.error().message);
@@ -130,9 +101,14 @@ int run(const Options& options) {
   }
   // It has ended if this fails, and its status tells of it.
   static_cast<void>(jail->start());
-  const int status = netns::supervise({jail->first_process(), {}, [&] { (*service)->tick(); }});
+  const int status = confine::supervise({jail->first_process(), [&] { (*service)->tick(); }});
   (*service)->stop();
   std::fputs(summary.text().c_str(), stderr);
+  if (!(*service)->is_log_in_place()) {
+    return fail(*options.audit +
+                " is not the file that was logged to: it, or a directory above it," +
+                " was replaced during the run; do not trust what it says");
+  }
   return status;
 }
 

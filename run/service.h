@@ -17,6 +17,8 @@ class Service {
   virtual void tick() = 0;
   // Ends what is open; all that happened is in the summary then.
   virtual void stop() = 0;
+  // Whether the name of the log still leads to the file that was written.
+  [[nodiscard]] virtual bool is_log_in_place() const { return true; }
 };
 
 }  // namespace stile::run

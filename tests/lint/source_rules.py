@@ -22,15 +22,14 @@ MAY_INCLUDE = {
     "proxy/session": BELOW_SESSION,
     "proxy/server": BELOW_SESSION | {"proxy/session", "control", "config"},
     "control": {"audit", "config", "proxy/base", "acl"},
-    # Of the fence only what confines a command without root: stile::confine.
-    "run": {"audit", "config", "acl", "proxy/server", "proxy/base", "netns/environment.h", "netns/files.h",
-            "netns/keep.h", "netns/paths.h", "netns/seccomp.h", "netns/supervise.h"},
+    "confine": {"acl", "proxy/base/unique_fd.h"},
+    "run": {"audit", "config", "confine", "acl", "proxy/server", "proxy/base"},
     "cli": {"control/protocol.h", "run/options.h", "run/run.h", "audit", "config", "squid", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
-    "netns": {"control/protocol.h", "config", "acl", "proxy/base/unique_fd.h"},
+    "netns": {"control/protocol.h", "config", "confine", "acl", "proxy/base/unique_fd.h"},
     "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},
     "cmd/stile_squid.cc": {"proxy/server", "proxy/base", "squid", "config", "acl"},
-    "cmd/stile_netns.cc": {"netns", "control/protocol.h", "config", "acl", "proxy/base/unique_fd.h"},
+    "cmd/stile_netns.cc": {"netns", "confine", "control/protocol.h", "config", "acl", "proxy/base/unique_fd.h"},
 }
 
 
@@ -50,7 +49,7 @@ LIBRARIES = {
     "prometheus-cpp": Library(r"prometheus/", r"\bprometheus::", ("proxy/metrics/",)),
     "libnftables": Library(r"nftables/", r"\bnft_\w+\(", ("netns/",), in_headers=False),
     "libmnl": Library(r"libmnl/", r"\bmnl_\w+\(", ("netns/",)),
-    "libseccomp": Library(r"seccomp\.h", r"\bseccomp_\w+\(", ("proxy/server/",), in_headers=False),
+    "libseccomp": Library(r"seccomp\.h", r"\bseccomp_\w+\(", ("proxy/server/", "confine/"), in_headers=False),
     "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/")),
     "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/",)),
     "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/", "cmd/")),

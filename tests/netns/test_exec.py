@@ -91,7 +91,7 @@ print(open("/proc/self/uid_map").read().split())
 try:
     os.mkdir("/etc/escape")
 except OSError as problem:
-    print(problem.errno == errno.EACCES)
+    print(problem.errno in (errno.EACCES, errno.EROFS))
 try:
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 except OSError as problem:
@@ -306,6 +306,41 @@ def test_sockets_that_listen_for_everybody_are_hidden_wherever_they_are(place):
     assert done.stdout == "refused\nrefused\n"
     done = place.tool("exec", "alpha", "--expose", paths[1], "--", PYTHON, "-c", knock, *paths)
     assert done.stdout == f"refused\nreached {paths[1]}\n"
+
+
+def test_a_socket_that_its_service_binds_again_stays_hidden(place):
+    """A mount on the socket itself would be gone with the file."""
+    serve = ("import socket, os, sys\npath = sys.argv[1]\nos.makedirs(os.path.dirname(path), exist_ok=True)\n"
+             "while True:\n"
+             "    sock = socket.socket(socket.AF_UNIX); sock.bind(path); sock.listen(); os.chmod(path, 0o777)\n"
+             "    print('bound', flush=True)\n"
+             "    if not sys.stdin.readline(): break\n"
+             "    os.unlink(path)\n")
+    path = "/etc/again/socket"
+    service = place.popen(PYTHON, "-c", serve, path, stdin=-1, stdout=-1)
+    assert service.stdout.readline() == b"bound\n"
+    knock = ("import socket, sys\nprint('ready', flush=True)\nsys.stdin.readline()\n"
+             "try: socket.socket(socket.AF_UNIX).connect(sys.argv[1]); print('reached')\n"
+             "except OSError: print('refused')")
+    inside = place.start_tool("exec", "alpha", "--", PYTHON, "-c", knock, path, stdin=-1, stdout=-1)
+    assert inside.stdout.readline() == b"ready\n"
+    service.stdin.write(b"again\n")
+    service.stdin.flush()
+    assert service.stdout.readline() == b"bound\n"
+    out, _ = inside.communicate(b"go\n", timeout=PATIENCE_SECONDS)
+    assert out == b"refused\n"
+
+
+def test_shows_the_system_and_what_is_named_and_no_other_files(place):
+    place.run("sh", "-c", "mkdir -p /var/data /var/more; echo data > /var/data/file; echo KEY=1 > /var/data/.env;"
+                          " chmod 777 /var/more")
+    listed = "ls /var/data /var/more /home 2>/dev/null; cat /var/data/.env 2>/dev/null; touch /var/data/x; touch /var/more/x"
+    assert place.shell("alpha", listed, check=False).stdout == ""
+    done = place.tool("exec", "alpha", "--read", "/var/data", "--write", "/var/more", "--", "sh", "-c", listed, check=False)
+    assert done.stdout == "/var/data:\nfile\n\n/var/more:\n" and place.exists("/var/more/x"), done
+    assert not place.exists("/var/data/x")
+    done = place.tool("exec", "alpha", "--files", "host", "--", "cat", "/var/data/file")
+    assert done.stdout == "data\n"
 
 
 def test_families_that_no_network_namespace_confines_are_refused(place):

@@ -62,6 +62,29 @@ def open_elsewhere(listener, path):
     os.chmod("/.hidden", 0o700)
 
 
+def bind_in(listener, path, way):
+    """In ways that leave the kernel's list of sockets without the name that leads there."""
+    folder = Path(path).parent
+    if way == "linked":  # as ssh does it for connections that it shares
+        listener.open(path + ".temporary")
+        os.link(path + ".temporary", path)
+        os.unlink(path + ".temporary")
+    elif way == "relative":
+        os.makedirs(folder, exist_ok=True)
+        os.chdir(folder)
+        listener.open(Path(path).name)
+        os.chdir("/")
+    elif way == "renamed":
+        before = folder.with_name("before")
+        listener.open(str(before / Path(path).name))
+        os.rename(before, folder)
+    elif way == "unlisted":
+        thread = threading.Thread(target=lambda: (private_host.unshare(private_host.CLONE_NEWNET),
+                                                  listener.open(path)))
+        thread.start()
+        thread.join()
+
+
 def main(setup):
     program = "/workspace/stile"
     private_host.fresh_root(setup["base"], ["/run", "/tmp", "/home", "/nix", "/opt", "/srv",
@@ -74,6 +97,8 @@ def main(setup):
     path = setup["path"]
     if setup.get("is_given"):
         open_elsewhere(listener, path)
+    elif setup.get("way"):
+        bind_in(listener, path, setup["way"])
     elif not setup.get("is_late"):
         listener.open(path)
     drop = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user else []
@@ -86,8 +111,8 @@ def main(setup):
         listener.open(path)
         process.stdin.write("go\n")
     out, _ = process.communicate(timeout=45)
-    found = json.loads(out.splitlines()[-1])
-    print(json.dumps({**found, "accepted": listener.accepted}))
+    found = json.loads(out.splitlines()[-1]) if out else {}
+    print(json.dumps({**found, "accepted": listener.accepted, "status": process.returncode}))
 
 
 if __name__ == "__main__":

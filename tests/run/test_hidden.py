@@ -102,7 +102,27 @@ def test_a_socket_that_a_container_was_given_is_hidden_wherever_it_is(fence):
     assert found["answer"] in ("ENOENT", "ECONNREFUSED") and found["accepted"] == 0, found
 
 
-@pytest.mark.parametrize("path", ["/run/late.sock", "/tmp/late.sock", f"{RUNTIME}/late"])
+@pytest.mark.parametrize("way", ["linked", "relative", "renamed", "unlisted"])
+@pytest.mark.parametrize("path", ["/workspace/deep/down/x.sock", "/home/u/.ssh/x.sock"])
+def test_a_socket_whose_name_the_kernel_does_not_list_is_not_reached(fence, path, way):
+    found = try_it(fence, path, {}, more={"way": way}.items())
+    assert found["answer"] in ("ENOENT", "ECONNREFUSED") and found["accepted"] == 0, found
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_nor_with_all_files_of_the_host(user_fence, name):
+    path, env = PLACES[name]
+    found = try_it(user_fence, path, env, "--files", "host")
+    assert found["answer"] in ("ENOENT", "ECONNREFUSED") and found["accepted"] == 0, found
+
+
+def test_nor_there_if_its_first_name_is_gone(user_fence):
+    found = try_it(user_fence, "/home/u/.ssh/cm", {}, "--files", "host", more={"way": "linked"}.items())
+    assert found["answer"] == "ECONNREFUSED" and found["accepted"] == 0, found
+
+
+@pytest.mark.parametrize("path", ["/run/late.sock", "/tmp/late.sock", f"{RUNTIME}/late", "/home/u/late.sock",
+                                  "/srv/late.sock"])
 def test_a_socket_that_appears_later_is_not_seen(fence, path):
     found = try_it(fence, path, {}, more={"is_late": True}.items())
     assert found["answer"] in ("ENOENT", "ECONNREFUSED") and found["accepted"] == 0, found

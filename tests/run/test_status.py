@@ -46,6 +46,7 @@ def test_the_proxy_is_in_the_environment_in_both_cases(fence):
         assert found[name] == found[name.lower()] == PROXY
     assert found["NO_PROXY"] == found["no_proxy"] == "localhost,127.0.0.1,::1"
     assert found["NODE_USE_ENV_PROXY"] == "1" and found["KEPT"] == "yes"
+    assert found["STILE_RUN"] == found["AGENT_IN_SANDBOX"] == "1"
 
 
 def test_the_command_inherits_three_descriptors_and_no_more(fence):
@@ -150,6 +151,15 @@ def test_as_root_the_command_is_the_owner_of_the_workspace(root_fence):
     done = fence.shell(config="", script="id -u; id -g; echo $HOME; touch made")
     assert done.out.split() == ["61235", "61236", "/tmp"], done
     assert (fence.folder / "made").stat().st_uid == 61235
+
+
+def test_as_root_a_workspace_that_cannot_be_written_is_named(root_fence):
+    """In containers everything is root's, and root is not passed on."""
+    done = root_fence.shell(config="", script="touch made 2>/dev/null || echo refused", has_notice=True)
+    assert done.out == "refused\n" and f"chown -R 1000:1000 {root_fence.folder}" in done.err, done
+    os.chown(root_fence.folder, 1000, 1000)
+    done = root_fence.shell(config="", script="touch made && echo done", has_notice=True)
+    assert (done.out, done.err) == ("done\n", ""), done
 
 
 NO_NAMESPACES = """

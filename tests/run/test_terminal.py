@@ -9,6 +9,7 @@ import termios
 import time
 
 import pytest
+from fence import USER
 from harness.cli import environment
 
 SHELL = """
@@ -90,9 +91,8 @@ os._exit(9)
 """
 
 
-@pytest.mark.parametrize("flags", [(), ("--bwrap",)])
-def test_an_interrupt_reaches_the_command_and_it_decides(screen, flags):
-    on = screen("/usr/bin/python3", "-c", COUNT_INTERRUPTS, flags=flags)
+def test_an_interrupt_reaches_the_command_and_it_decides(screen):
+    on = screen("/usr/bin/python3", "-c", COUNT_INTERRUPTS)
     on.wait_for(b"ready")
     on.type(b"\x03")
     on.wait_for(b"interrupted")
@@ -156,3 +156,45 @@ for fd in (0, 1, 2):
     for _ in range(3):
         on.wait_for(b"refused 1")
     on.wait_for(b"ended 0")
+
+
+def test_programs_find_their_terminal(screen):
+    on = screen("/usr/bin/python3", "-c", r"""
+import os
+with open("/dev/tty", "w") as terminal:
+    terminal.write("written\\n")
+name = os.ttyname(0)
+print("name", name, os.path.samestat(os.stat(name), os.fstat(0)))
+main, side = os.openpty()
+print("own", os.ttyname(side))
+""")
+    on.wait_for(b"written")
+    on.wait_for(b"name /dev/console True")
+    on.wait_for(b"own /dev/pts/0")
+    on.wait_for(b"ended 0")
+
+
+def test_other_terminals_of_the_same_user_are_out_of_reach(screen, fence):
+    """Typing there would be typing in another window."""
+    main, side = os.openpty()
+    try:
+        if fence.is_user and os.geteuid() == 0:
+            os.fchown(side, USER, USER)
+        os.fchmod(side, 0o622)
+        on = screen("/usr/bin/python3", "-c", f"""
+import glob, os
+for name in [{os.ttyname(side)!r}, "/dev/pts/ptmx", *glob.glob("/dev/pts/*"), *glob.glob("/dev/tty[0-9]*"), "/dev/vcs"]:
+    try:
+        os.write(os.open(name, os.O_WRONLY | os.O_NOCTTY), b"typed elsewhere")
+    except OSError:
+        pass
+print("tried")
+""")
+        on.wait_for(b"tried")
+        on.wait_for(b"ended 0")
+        os.set_blocking(main, False)
+        with pytest.raises(BlockingIOError):
+            os.read(main, 100)
+    finally:
+        os.close(main)
+        os.close(side)

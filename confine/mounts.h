@@ -1,0 +1,29 @@
+// mounts: file systems and copies of trees, not attached anywhere yet, by descriptor.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "acl/result.h"
+#include "proxy/base/unique_fd.h"
+
+namespace stile::confine {
+
+using MountOption = std::pair<const char*, std::string>;
+
+// A new file system. `attributes`: MOUNT_ATTR_…. Empty with errno set if the kernel refuses.
+[[nodiscard]] UniqueFd new_file_system(const char* type, unsigned attributes,
+                                       std::initializer_list<MountOption> options = {});
+
+// A copy of what is mounted at a place and below it. Not followed: the place is a descriptor.
+[[nodiscard]] UniqueFd copy_tree(int place);
+
+// For the whole tree; attributes can only be added.
+[[nodiscard]] bool restrict_tree(int tree, unsigned attributes);
+// For the mount alone, not for what is mounted below.
+[[nodiscard]] bool restrict_mount(int mount, unsigned attributes);
+
+[[nodiscard]] bool attach(int tree, int place);
+
+}  // namespace stile::confine

@@ -1,0 +1,17 @@
+// paths: absolute paths, and where they stand in other texts. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stile::confine {
+
+// Whether `path` is `directory` or below it; both absolute and without "." and "..".
+[[nodiscard]] bool is_within(std::string_view path, std::string_view directory) noexcept;
+
+// Everything in the value of an environment variable that looks like an absolute path:
+// "unix:path=/run/x,guid=1" has one, and so has "unix:///run/x".
+[[nodiscard]] std::vector<std::string> paths_in(std::string_view value);
+
+}  // namespace stile::confine

@@ -1,0 +1,44 @@
+// powers: what a process gives up before it becomes a confined command.
+#include "confine/powers.h"
+
+#include <linux/capability.h>
+#include <linux/keyctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "confine/failure.h"
+#include "confine/seccomp.h"
+
+namespace stile::confine {
+namespace {
+
+Result<void> drop_all_capabilities() {
+  for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
+    ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+  }
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  const std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
+  if (::syscall(SYS_capset, &header, none.data()) != 0) return failure("cannot drop capabilities");
+  return {};
+}
+
+}  // namespace
+
+Result<void> give_up(Powers left) {
+  // The caller's session keyring would give its keys to every process that possesses it.
+  ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
+  if (left == Powers::none) {
+    if (auto done = drop_all_capabilities(); !done) return done;
+  }
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failure("no_new_privs");
+  // The first process inside has seen what the command must not see.
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return failure("cannot close our memory");
+  if (::syscall(SYS_close_range, 3U, ~0U, 0U) != 0) return failure("cannot close descriptors");
+  return refuse_calls(refused_calls());
+}
+
+}  // namespace stile::confine

@@ -1,0 +1,127 @@
+// programs: where the programs of PATH are, and what belongs to them.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <sstream>
+
+#include "confine/paths.h"
+#include "confine/survey.h"
+
+namespace stile::confine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_entries = 2000;  // of one directory of PATH
+
+bool contains(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+bool is_shown_anyway(const std::string& path, const Request& request) {
+  const auto holds = [&](const auto& directory) { return is_within(path, directory); };
+  return std::any_of(request.system.begin(), request.system.end(), holds) ||
+         std::any_of(request.programs.begin(), request.programs.end(), holds);
+}
+
+// Never shown as a whole because a program is in it: a home, what holds one or the workspace, and
+// the places that the command has of its own.
+bool is_too_wide(const fs::path& directory, const Request& request) {
+  const auto text = directory.string();
+  const auto is_held = [&](const auto& path) { return is_within(path, text); };
+  constexpr std::array<const char*, 7> own{"/tmp",  "/var/tmp", "/run", "/dev",
+                                           "/proc", "/sys",     "/"};
+  return text.empty() || std::any_of(own.begin(), own.end(), is_held) ||
+         is_held(request.directory) || (!request.home.empty() && is_held(request.home)) ||
+         std::any_of(request.homes.begin(), request.homes.end(), is_held) ||
+         directory.filename() == ".local" || directory.filename() == ".config";
+}
+
+// A bin/ that is part of an installation (nvm, pipx, conda, pyenv) needs what is beside it.
+bool is_installation(const fs::path& directory, const fs::path& programs) {
+  if (programs.filename() == "shims") return true;
+  if (programs.filename() != "bin" && programs.filename() != "sbin") return false;
+  constexpr std::array<const char*, 8> signs{"lib",      "lib64", "libexec",    "share",
+                                             "installs", "tools", "pyvenv.cfg", "node_modules"};
+  std::error_code failed;
+  return std::any_of(signs.begin(), signs.end(),
+                     [&](const char* sign) { return fs::exists(directory / sign, failed); });
+}
+
+fs::path outermost_modules(const fs::path& file) {
+  fs::path found;
+  for (fs::path at = file.parent_path(); at.has_relative_path(); at = at.parent_path()) {
+    if (at.filename() == "node_modules") found = at;
+  }
+  return found;
+}
+
+void add_program_place(const fs::path& place, Request& request) {
+  if (is_too_wide(place, request) || is_shown_anyway(place.string(), request)) return;
+  request.programs.push_back(place.string());
+}
+
+void add_directory(const fs::path& directory, Request& request) {
+  const auto above = directory.parent_path();
+  const bool is_whole = is_installation(above, directory) && !is_too_wide(above, request);
+  add_program_place(is_whole ? above : directory, request);
+  if (above.filename() == ".cargo") {
+    std::error_code failed;
+    const auto toolchains = above.parent_path() / ".rustup";
+    if (fs::is_directory(toolchains, failed)) add_program_place(toolchains, request);
+  }
+}
+
+// A program may be a link to an installation elsewhere (~/.local/bin/aider).
+void add_file(const fs::path& file, Request& request) {
+  if (is_shown_anyway(file.string(), request)) return;
+  const auto directory = file.parent_path();
+  if (const auto modules = outermost_modules(file); !modules.empty()) {
+    add_program_place(modules, request);
+  } else if (is_installation(directory.parent_path(), directory) &&
+             !is_too_wide(directory.parent_path(), request)) {
+    add_program_place(directory.parent_path(), request);
+  } else if (!is_within(file.string(), request.directory)) {
+    request.programs.push_back(file.string());
+  }
+}
+
+void add_links_of(const std::string& directory, Request& request) {
+  std::error_code failed;
+  fs::directory_iterator at{directory, failed};
+  for (int count = 0; !failed && at != fs::directory_iterator{} && count < most_entries;
+       at.increment(failed), ++count) {
+    std::error_code ignored;
+    if (!at->is_symlink(ignored)) continue;
+    const auto real = follow(at->path().string(), request);
+    if (!real.empty()) add_file(real, request);
+  }
+}
+
+}  // namespace
+
+void add_programs(const std::string& path_variable, const std::string& command, Request& request) {
+  std::vector<std::string> directories;
+  std::istringstream words{path_variable};
+  for (std::string word; std::getline(words, word, ':');) {
+    if (word.starts_with('/')) directories.push_back(word);
+  }
+  if (command.find('/') != std::string::npos) {
+    std::error_code failed;
+    const auto file = fs::absolute(command, failed).lexically_normal();
+    const auto real = follow(file.string(), request);
+    if (!real.empty()) add_file(real, request);
+    directories.push_back(file.parent_path().string());
+  }
+  std::vector<std::string> seen;
+  for (const auto& directory : directories) {
+    const auto real = follow(directory, request);
+    if (real.empty() || contains(seen, real)) continue;
+    seen.push_back(real);
+    const bool is_systems = is_shown_anyway(real, request) && !is_within(real, request.directory);
+    add_directory(real, request);
+    if (!is_systems) add_links_of(real, request);
+  }
+}
+
+}  // namespace stile::confine

@@ -1,0 +1,68 @@
+// seccomp: system calls that a confined command is refused.
+#include "confine/seccomp.h"
+
+#include <linux/tiocl.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include "confine/failure.h"
+
+namespace stile::confine {
+namespace {
+
+constexpr std::array<std::uint32_t, 5> allowed_families{AF_UNIX, AF_INET, AF_INET6, AF_NETLINK,
+                                                        AF_PACKET};
+
+// The kernel takes the lower half of an ioctl number, so only that may count: a number with
+// something in its upper half would pass an ordinary comparison (CVE-2019-10063 was such a case).
+scmp_arg_cmp comparison(const Argument& argument) {
+  if (argument.is == Argument::Is::at_least) {
+    return scmp_arg_cmp{argument.index, SCMP_CMP_GE, argument.value, 0};
+  }
+  constexpr scmp_datum_t lower_half = 0xffffffff;
+  return scmp_arg_cmp{argument.index, SCMP_CMP_MASKED_EQ, lower_half, argument.value};
+}
+
+}  // namespace
+
+std::vector<Refusal> refused_calls() {
+  std::vector<Refusal> list{{SCMP_SYS(io_uring_setup), ENOSYS, {}}};
+  constexpr std::uint32_t beyond = AF_PACKET + 1;
+  for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)}) {
+    for (std::uint32_t family = 0; family < beyond; ++family) {
+      if (std::find(allowed_families.begin(), allowed_families.end(), family) ==
+          allowed_families.end()) {
+        list.push_back({call, EAFNOSUPPORT, Argument{0, Argument::Is::equal, family}});
+      }
+    }
+    list.push_back({call, EAFNOSUPPORT, Argument{0, Argument::Is::at_least, beyond}});
+  }
+  for (const std::uint32_t request : {std::uint32_t{TIOCSTI}, std::uint32_t{TIOCLINUX}}) {
+    list.push_back({SCMP_SYS(ioctl), EPERM, Argument{1, Argument::Is::equal, request}});
+  }
+  return list;
+}
+
+Result<void> refuse_calls(const std::vector<Refusal>& refusals) {
+  const std::unique_ptr<void, void (*)(scmp_filter_ctx)> filter{::seccomp_init(SCMP_ACT_ALLOW),
+                                                                ::seccomp_release};
+  if (!filter) return Error{"cannot make the system call filter"};
+  int code = ::seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+  for (const auto& [call, error, when] : refusals) {
+    if (code != 0) break;
+    const auto action = SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error));
+    const auto condition = when ? comparison(*when) : scmp_arg_cmp{};
+    code = ::seccomp_rule_add_array(filter.get(), action, call, when ? 1 : 0, &condition);
+  }
+  if (code == 0) code = ::seccomp_load(filter.get());
+  if (code != 0) return failure("cannot install the system call filter", -code);
+  return {};
+}
+
+}  // namespace stile::confine

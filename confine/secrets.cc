@@ -1,0 +1,66 @@
+// secrets: names that usually hold keys, tokens and passwords.
+#include <algorithm>
+#include <array>
+
+#include "confine/plan.h"
+
+namespace stile::confine {
+namespace {
+
+// Directory and name; "" is any directory. What a project keeps under the same name (.npmrc,
+// .docker/) is listed only with the directory in which it is a secret.
+struct SecretName {
+  std::string_view directory, name;
+};
+constexpr std::array<SecretName, 24> secret_names{{
+    {"", ".ssh"},
+    {"", ".gnupg"},
+    {"", ".aws"},
+    {"", ".azure"},
+    {"", ".netrc"},
+    {"", "_netrc"},
+    {"", ".git-credentials"},
+    {"", ".pgpass"},
+    {"", ".my.cnf"},
+    {"", ".pypirc"},
+    {"", ".vault-token"},
+    {"", ".password-store"},
+    {".cargo", "credentials"},
+    {".cargo", "credentials.toml"},
+    {".docker", "config.json"},
+    {".kube", "config"},
+    {".config", "gcloud"},
+    {".config", "gh"},
+    {".config", "hub"},
+    {".config", "rclone"},
+    {".config", "google-chrome"},
+    {".config", "chromium"},
+    {"share", "keyrings"},
+    {"", ".mozilla"},
+}};
+
+// Kept in repositories, without values.
+constexpr std::array<std::string_view, 6> harmless_endings{".example", ".sample",   ".template",
+                                                           ".dist",    ".defaults", ".schema"};
+
+// .env, .envrc, .env.local, .env-prod, .env_prod
+bool is_variables_file(std::string_view name) noexcept {
+  constexpr std::string_view stem = ".env";
+  if (!name.starts_with(stem)) return false;
+  const auto rest = name.substr(stem.size());
+  if (rest.empty() || rest == "rc") return true;
+  return std::string_view{"._-"}.find(rest.front()) != std::string_view::npos &&
+         std::none_of(harmless_endings.begin(), harmless_endings.end(),
+                      [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+}  // namespace
+
+bool is_secret(std::string_view directory, std::string_view name, bool is_directory) noexcept {
+  if (is_variables_file(name)) return !is_directory;  // .env/ is a Python environment
+  return std::any_of(secret_names.begin(), secret_names.end(), [&](const SecretName& secret) {
+    return secret.name == name && (secret.directory.empty() || secret.directory == directory);
+  });
+}
+
+}  // namespace stile::confine

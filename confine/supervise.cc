@@ -1,0 +1,101 @@
+// supervise: runs one command, passes signals on to it, and tells how it ended.
+#include "confine/supervise.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <sstream>
+
+#include "acl/error_text.h"
+
+namespace stile::confine {
+namespace {
+
+sigset_t passed_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number :
+       {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGCHLD}) {
+    ::sigaddset(&set, number);
+  }
+  return set;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  result.reserve(texts.size() + 1);
+  for (auto& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+int status_of(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
+}
+
+// Reaps what has ended. The status, once the child has.
+std::optional<int> reap(pid_t child) {
+  int status = 0;
+  for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (ended == child) return status_of(status);
+  }
+  return std::nullopt;
+}
+
+bool is_in_path(const std::string& name) {
+  if (name.find('/') != std::string::npos) return true;
+  const char* path = ::secure_getenv("PATH");
+  std::istringstream directories{path != nullptr ? path : ""};
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    if (::access((directory + '/' + name).c_str(), F_OK) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+sigset_t block_signals() {
+  const auto set = passed_signals();
+  sigset_t before;
+  ::pthread_sigmask(SIG_BLOCK, &set, &before);
+  return before;
+}
+
+int supervise(const Supervised& supervised) {
+  const auto set = passed_signals();
+  auto tick_at = std::time(nullptr) + 1;
+  while (true) {
+    if (const auto status = reap(supervised.child)) return *status;
+    siginfo_t info{};
+    const timespec second{1, 0};
+    const int number =
+        supervised.each_second ? ::sigtimedwait(&set, &info, &second) : ::sigwaitinfo(&set, &info);
+    if (supervised.each_second && std::time(nullptr) >= tick_at) {
+      supervised.each_second();
+      tick_at = std::time(nullptr) + 1;
+    }
+    // What the terminal sends, it sends to the command as well.
+    if (number <= 0 || number == SIGCHLD || info.si_code == SI_KERNEL) continue;
+    ::kill(supervised.child, number);
+  }
+}
+
+int become(std::vector<std::string> command, std::vector<std::string> environment,
+           const sigset_t& mask) {
+  ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  const auto arguments = pointers(command);
+  const auto variables = pointers(environment);
+  ::execvpe(arguments[0], arguments.data(), variables.data());
+  // A directory of PATH that cannot be searched says nothing about the name.
+  const int code = errno == EACCES && !is_in_path(command[0]) ? ENOENT : errno;
+  std::fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, command[0].c_str(),
+               error_text(code).c_str());
+  return code == ENOENT ? not_found : cannot_invoke;
+}
+
+}  // namespace stile::confine

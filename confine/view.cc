@@ -1,0 +1,297 @@
+// view: makes the file system that a confined command sees.
+#include "confine/view.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "confine/devices.h"
+#include "confine/failure.h"
+#include "confine/mounts.h"
+#include "confine/paths.h"
+#include "confine/place.h"
+#include "confine/search.h"
+
+namespace stile::confine {
+namespace {
+
+constexpr unsigned harmless = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+
+bool is_out_of_reach(int code) { return code == ENOENT || code == ENOTDIR || code == EACCES; }
+
+std::string octal(mode_t mode) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%o", mode);
+  return text.data();
+}
+
+struct Source {
+  const Mount* mount = nullptr;
+  UniqueFd tree;
+  bool is_directory = true;
+};
+
+class Builder {
+ public:
+  explicit Builder(const ViewRequest& request) : request_{request}, view_{request.view} {}
+
+  Result<ViewReport> build() {
+    const auto mask = ::umask(0);
+    auto done = build_all();
+    ::umask(mask);
+    if (!done) return done.error();
+    return std::move(report_);
+  }
+
+ private:
+  Result<void> build_all() {
+    for (const auto& mount : view_.mounts) {
+      if (auto opened = open_source(mount); !opened) return opened;
+    }
+    for (const auto step : {&Builder::lay_root, &Builder::fill, &Builder::cover_named,
+                            &Builder::pin, &Builder::move_in}) {
+      if (auto done = (this->*step)(); !done) return done;
+    }
+    return {};
+  }
+
+  // While the host's files are still where they are.
+  Result<void> open_source(const Mount& mount) {
+    if (mount.content != Content::bind) {
+      sources_.push_back({&mount, {}, true});
+      return {};
+    }
+    const auto place = open_place(mount.target);
+    if (!place) {
+      if (!mount.is_named && (is_out_of_reach(errno) || errno == ELOOP)) return {};
+      return failure("cannot show " + mount.target);
+    }
+    struct stat status {};
+    Source source{&mount, copy_tree(place.get()), true};
+    if (!source.tree || ::fstat(place.get(), &status) != 0) {
+      return failure("cannot show " + mount.target);
+    }
+    source.is_directory = S_ISDIR(status.st_mode);
+    unsigned attributes = MOUNT_ATTR_NOSUID;
+    if (!is_within(mount.target, "/dev")) attributes |= MOUNT_ATTR_NODEV;
+    if (!mount.is_writable) attributes |= MOUNT_ATTR_RDONLY;
+    if (!restrict_tree(source.tree.get(), attributes)) {
+      return failure("cannot protect " + mount.target);
+    }
+    sources_.push_back(std::move(source));
+    return {};
+  }
+
+  [[nodiscard]] UniqueFd own_directory(mode_t mode) const {
+    return new_file_system("tmpfs", harmless,
+                           {{"mode", octal(mode)},
+                            {"uid", std::to_string(request_.owner.uid)},
+                            {"gid", std::to_string(request_.owner.gid)}});
+  }
+
+  // The new root, on top of the old one, which stays ours until the end. Between them lies what
+  // covers are copied from.
+  Result<void> lay_root() {
+    const UniqueFd top{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    stage_ = new_file_system("tmpfs", harmless, {{"mode", "755"}});
+    if (!top || !stage_ || ::mkdirat(stage_.get(), "directory", 0555) != 0 ||
+        !UniqueFd{::openat(stage_.get(), "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0666)} ||
+        !attach(stage_.get(), top.get())) {
+      return failure("cannot mount a file system");
+    }
+    if (view_.files == Files::host && !sources_.empty() && sources_[0].mount->target == "/") {
+      root_ = std::move(sources_[0].tree);
+      sources_.erase(sources_.begin());
+    } else {
+      root_ = new_file_system("tmpfs", harmless, {{"mode", "755"}});
+    }
+    if (!root_ || !attach(root_.get(), top.get())) return failure("cannot mount a root");
+    return {};
+  }
+
+  Result<void> fill() {
+    for (const auto& source : sources_) {
+      if (auto done = put(source); !done) return done;
+    }
+    for (const auto& link : view_.links) make_link(link);
+    return {};
+  }
+
+  // Where the view has a link already, or its directory is the system's, that one counts.
+  void make_link(const Link& link) {
+    const auto at = link.path.rfind('/');
+    const auto parent = make_place(root_.get(), link.path.substr(0, at), true);
+    if (parent) ::symlinkat(link.text.c_str(), parent.get(), link.path.c_str() + at + 1);
+  }
+
+  Result<void> put(const Source& source) {
+    const auto& mount = *source.mount;
+    const auto place = make_place(root_.get(), mount.target, source.is_directory);
+    if (!place) {
+      // In a directory of the host that does not have it; nothing that the command needs.
+      if (!mount.is_named && mount.content == Content::empty) return {};
+      return failure("cannot show " + mount.target);
+    }
+    switch (mount.content) {
+      case Content::bind:
+        if (!attach(source.tree.get(), place.get())) return failure("cannot show " + mount.target);
+        return search(source);
+      case Content::empty: {
+        const auto directory = own_directory(mount.mode);
+        if (!directory || !attach(directory.get(), place.get())) {
+          return failure("cannot mount " + mount.target);
+        }
+        return {};
+      }
+      case Content::proc:
+        return put_proc(place.get());
+      case Content::sys: {
+        // Where the kernel refuses it (parts of the host's are covered), an empty one will do.
+        const auto sys = new_file_system("sysfs", harmless | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
+        if (sys && !attach(sys.get(), place.get())) return failure("cannot mount /sys");
+        if (!sys && view_.files == Files::host) return cover(place.get(), "/sys", true);
+        return {};
+      }
+      case Content::devices:
+        return put_devices(place.get());
+    }
+    return {};
+  }
+
+  Result<void> put_proc(int place) {
+    auto proc = new_file_system("proc", harmless | MOUNT_ATTR_NOEXEC);
+    report_.has_own_proc = static_cast<bool>(proc);
+    if (!proc) {
+      if (errno != EPERM) return failure("cannot mount /proc");
+      const auto hosts = open_place("/proc");
+      if (hosts) proc = copy_tree(hosts.get());
+    }
+    if (!proc || !attach(proc.get(), place)) return failure("cannot mount /proc");
+    return {};
+  }
+
+  [[nodiscard]] bool is_target(const std::string& path) const {
+    return std::any_of(view_.mounts.begin(), view_.mounts.end(),
+                       [&](const Mount& mount) { return mount.target == path; });
+  }
+
+  [[nodiscard]] bool holds_target(const std::string& path) const {
+    return std::any_of(view_.mounts.begin(), view_.mounts.end(),
+                       [&](const Mount& mount) { return is_within(mount.target, path); });
+  }
+
+  Result<void> search(const Source& source) {
+    const auto& mount = *source.mount;
+    if (mount.search == Search::none || !source.is_directory) return {};
+    const SearchRequest request{source.tree.get(), mount.target, mount.search, request_.log,
+                                [&](const std::string& path) { return is_target(path); }};
+    return search_tree(request, [&](const FoundPlace& found) -> Result<void> {
+      if (found.is_secret) report_.secrets.push_back(found.path);
+      return cover(found.place, found.path, found.is_directory);
+    });
+  }
+
+  // By something empty that cannot be changed; by a directory of its own if something is to be
+  // mounted in it.
+  Result<void> cover(int place, const std::string& path, bool is_directory) {
+    UniqueFd empty;
+    if (is_directory && holds_target(path)) {
+      empty = own_directory(0755);
+    } else {
+      const auto source = open_place(is_directory ? "/directory" : "/file", stage_.get());
+      if (source) empty = copy_tree(source.get());
+      if (empty && !restrict_tree(empty.get(), harmless | MOUNT_ATTR_RDONLY)) empty.reset();
+    }
+    if (!empty || !attach(empty.get(), place)) return failure("cannot hide " + path);
+    return {};
+  }
+
+  Result<void> cover_named() {
+    for (const auto& path : view_.covers) {
+      const auto place = open_place(path, root_.get());
+      struct stat status {};
+      if (!place) {
+        // What cannot be looked up now cannot be by the command, which may do less.
+        if (is_out_of_reach(errno) || errno == ELOOP) continue;
+        return failure("cannot hide " + path);
+      }
+      if (::fstat(place.get(), &status) != 0) return failure("cannot hide " + path);
+      const bool has_more = holds_target(path);
+      if (auto done = cover(place.get(), path, S_ISDIR(status.st_mode)); !done) return done;
+      if (has_more) {
+        if (auto done = put_back_below(path); !done) return done;
+      }
+    }
+    return {};
+  }
+
+  // What was named in a directory that has been covered just now.
+  Result<void> put_back_below(const std::string& path) {
+    for (const auto& source : sources_) {
+      if (!is_within(source.mount->target, path) || source.mount->content != Content::bind)
+        continue;
+      const auto place = make_place(root_.get(), source.mount->target, source.is_directory);
+      const auto again = copy_tree(source.tree.get());
+      if (!place || !again || !attach(again.get(), place.get())) {
+        return failure("cannot show " + source.mount->target);
+      }
+    }
+    return {};
+  }
+
+  Result<void> pin() {
+    for (const auto& path : view_.pins) {
+      const auto place = open_place(path, root_.get());
+      if (!place) continue;  // not in this view
+      const auto same = copy_tree(place.get());
+      if (!same || !attach(same.get(), place.get())) return failure("cannot hold " + path);
+    }
+    return {};
+  }
+
+  Result<void> move_in() {
+    if (view_.files == Files::view && !restrict_mount(root_.get(), MOUNT_ATTR_RDONLY)) {
+      return failure("cannot protect the root");
+    }
+    // The old root ends up on top of the new one, and the stage on top of that. Both go.
+    if (::fchdir(root_.get()) != 0 || ::syscall(SYS_pivot_root, ".", ".") != 0 ||
+        ::umount2(".", MNT_DETACH) != 0 || ::umount2(".", MNT_DETACH) != 0 || ::chdir("/") != 0) {
+      return failure("cannot change the root");
+    }
+    // If anything were left below or above the new root, ".." would lead there.
+    struct stat here {
+    }, above{};
+    if (::stat("/", &here) != 0 || ::stat("/..", &above) != 0 || here.st_dev != above.st_dev ||
+        here.st_ino != above.st_ino) {
+      return Error{"the old root is still there"};
+    }
+    return {};
+  }
+
+  Result<void> put_devices(int place);
+
+  const ViewRequest& request_;
+  const View& view_;
+  std::vector<Source> sources_;
+  UniqueFd stage_, root_;
+  ViewReport report_;
+};
+
+Result<void> Builder::put_devices(int place) {
+  const auto devices = make_devices(place);
+  if (!devices) return devices.error();
+  return {};
+}
+
+}  // namespace
+
+Result<ViewReport> make_view(const ViewRequest& request) { return Builder{request}.build(); }
+
+}  // namespace stile::confine

@@ -1,0 +1,27 @@
+// files: what the command sees of the host, and as which variables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "acl/result.h"
+#include "confine/view.h"
+#include "run/identity.h"
+#include "run/options.h"
+
+namespace stile::run {
+
+struct CommandFiles {
+  confine::ViewRequest view;
+  std::vector<std::string> environment;
+};
+
+// From the flags, the caller's variables and the working directory. What is named may not lead over
+// a link. After the log was opened, so that it can be covered.
+[[nodiscard]] Result<CommandFiles> choose_files(const Options& options, const Identity& identity,
+                                                const std::vector<std::string>& environment);
+
+// What `--files host` gives away, or that the working directory is an empty one; "" if neither.
+[[nodiscard]] std::string files_notice(const confine::View& view);
+
+}  // namespace stile::run

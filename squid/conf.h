@@ -74,6 +74,7 @@ struct Conf {
   // Comment lines `# stile: …`.
   bool checks_sni = true;
   bool literals_pass = false;
+  config::Place literals_place;  // of the line that says so
   std::vector<config::PrivateException> private_exceptions;
   std::optional<config::Endpoint> metrics;
 

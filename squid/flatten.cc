@@ -23,12 +23,16 @@ class Flattener {
     lists_ = {};
     denied_later_.clear();
     only_.clear();
+    lines_.clear();
     for (const AccessLine& line : conf_.access) {
       if (!take(line)) return lists_;
     }
     if (!conf_.access.empty() && !conf_.access.back().allows) allow_rest(conf_.access.back());
     return lists_;
   }
+
+  // The rules that the lists of the last run came from.
+  [[nodiscard]] const std::vector<const AccessLine*>& lines() const noexcept { return lines_; }
 
  private:
   [[nodiscard]] Known ask(const std::string& name) const;
@@ -47,6 +51,7 @@ class Flattener {
   std::uint16_t port_ = 0;
   Lists lists_;
   std::vector<std::string> denied_later_;  // by a rule behind one that allows
+  std::vector<const AccessLine*> lines_;   // that allow something
   std::string only_;                       // behind `deny !only`: all else is refused
 };
 
@@ -116,8 +121,10 @@ void Flattener::allow(const AccessLine& line, const AccessLine::Term& host) {
   if (!denied_later_.empty() || !only_.empty() || lists_.allows_all) {
     refuse(line, "allows names behind a rule that denies others; in stile.toml deny always wins");
   } else if (!host.is_negated) {
+    lines_.push_back(&line);
     lists_.allow.push_back(host.acl);
   } else if (lists_.allow.empty()) {
+    lines_.push_back(&line);
     lists_.allows_all = true;
     lists_.deny.push_back(host.acl);
   } else {
@@ -131,8 +138,10 @@ void Flattener::allow_rest(const AccessLine& line) {
     refuse(line,
            "allows what is left behind rules that allow and deny; deny always wins in stile.toml");
   } else if (!only_.empty()) {
+    lines_.push_back(&line);
     lists_.allow.push_back(only_);
   } else {
+    lines_.push_back(&line);
     lists_.allows_all = true;
     lists_.allow.clear();
   }
@@ -156,7 +165,7 @@ std::vector<Way> flatten(const Conf& conf, const SourceGroup& group,
       const auto first = static_cast<std::uint16_t>(*at);
       const auto last = static_cast<std::uint16_t>(*std::next(at) - 1);
       const Lists lists = flattener.run(scheme, first);
-      if (!lists.is_empty()) ways.push_back({scheme, first, last, lists});
+      if (!lists.is_empty()) ways.push_back({scheme, first, last, lists, flattener.lines()});
     }
   }
   return ways;

@@ -23,6 +23,7 @@ struct Way {
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::uint16_t first_port = 0, last_port = 0;  // alike for the rules
   Lists lists;
+  std::vector<const AccessLine*> lines;  // the rules that allow it
 };
 
 // Everything that is not refused, way by way. Rules that have no such form go into `problems`.

@@ -120,6 +120,7 @@ void Parser::take_option(const Option& option) {
   } else if (option.name == "ip_literals") {
     if (option.value != "allow" && option.value != "refuse") return bad("is allow or refuse");
     conf_.literals_pass = option.value == "allow";
+    conf_.literals_place = option.place;
   } else if (option.name == "private_exceptions") {
     for (std::string word : split_words(option.value)) {
       if (word.ends_with(',')) word.pop_back();

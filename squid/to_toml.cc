@@ -62,7 +62,10 @@ class Printer {
   void key(const std::string& name, const std::string& value) {
     out_ += name + " = " + value + "\n";
   }
-  void refuse(const std::string& why) { problems_.file_error(conf_.file, why); }
+  // Every rule that the way came from, each with its line.
+  void refuse(const Way& way, const std::string& why) {
+    for (const AccessLine* line : way.lines) problems_.error(line->place, line->text, why);
+  }
 
   const Conf& conf_;
   std::string out_;
@@ -145,10 +148,11 @@ std::vector<std::uint16_t> Printer::ports_of(const std::vector<Way>& ways, acl::
   for (const Way& way : ways) {
     if (way.scheme != scheme) continue;
     if (std::size_t{way.last_port} - way.first_port + ports.size() >= max_ports) {
-      refuse("http_access allows " +
-             std::string(scheme == acl::Scheme::tunnel ? "CONNECT" : "plain HTTP") + " to ports " +
-             std::to_string(way.first_port) + "-" + std::to_string(way.last_port) +
-             "; stile.toml lists ports one by one, and has room for " + std::to_string(max_ports));
+      refuse(
+          way,
+          "allows " + std::string(scheme == acl::Scheme::tunnel ? "CONNECT" : "plain HTTP") +
+              " to ports " + std::to_string(way.first_port) + "-" + std::to_string(way.last_port) +
+              "; stile.toml lists ports one by one, and has room for " + std::to_string(max_ports));
       return {};
     }
     for (std::uint32_t port = way.first_port; port <= way.last_port; ++port) {
@@ -167,9 +171,10 @@ void Printer::print_by_port(const std::vector<Way>& ways) {
                                        [](const auto& text) { return text.starts_with('~'); });
     if (way.lists.allows_all || !names.files.empty() || has_regex ||
         way.lists.deny != ways.front().lists.deny) {
-      return refuse(
-          "http_access allows other names on other ports; stile.toml can say that only of names "
-          "that stand in the config itself, and not of what is denied");
+      refuse(way,
+             "allows other names on other ports; stile.toml can say that only of names that stand "
+             "in the config itself, and not of what is denied");
+      continue;
     }
     for (std::uint32_t port = way.first_port; port <= way.last_port; ++port) {
       const bool is_tunnel = way.scheme == acl::Scheme::tunnel;
@@ -186,7 +191,6 @@ void Printer::print_by_port(const std::vector<Way>& ways) {
 void Printer::print_agent(const SourceGroup& group, const std::vector<Way>& ways) {
   const auto ports = ports_of(ways, acl::Scheme::tunnel);
   const auto http_ports = ports_of(ways, acl::Scheme::http);
-  if (problems_.has_errors()) return;
   out_ += "\n[[agent]]\n";
   key("id", quoted(id_of(group)));
   key("source", array(group.prefixes, [](const auto& prefix) { return quoted(prefix.text()); }));
@@ -209,7 +213,8 @@ void Printer::print_agent(const SourceGroup& group, const std::vector<Way>& ways
 
 config::Checked<std::string> Printer::run() {
   if (conf_.literals_pass) {
-    refuse("`# stile: ip_literals = allow`: stile.toml names each such address in allow_ip");
+    problems_.error(conf_.literals_place, "# stile: ip_literals = allow",
+                    "stile.toml names each such address in allow_ip");
   }
   print_server();
   for (const SourceGroup& group : group_sources(conf_)) {

@@ -54,8 +54,11 @@ def test_gives_the_same_verdicts(pair, conf):
     ("acl a dstdomain a.test\nacl b dstdomain b.test\nhttp_access allow a b", "in two lists at once"),
     ("acl a dstdomain a.test\nacl b dstdomain .test\nhttp_access allow a\nhttp_access deny b\n"
      "http_access allow all", "deny always wins"),
-    ("http_access allow all", "ports 1-65535"),
-    ("# stile: ip_literals = allow", "allow_ip"),
+    ("http_access allow all", "squid.conf:1: http_access allow all: allows CONNECT to ports 1-65535"),
+    ("# stile: ip_literals = allow", "squid.conf:1: # stile: ip_literals = allow: stile.toml names"),
+    ("acl a dstdomain a.test\nacl b dstdom_regex b\nacl p port 80\nacl s port 443\n"
+     "http_access allow p a\nhttp_access allow s b\nhttp_access deny all",
+     "squid.conf:6: http_access allow s b: allows other names on other ports"),
     ("cache_peer a parent 1 1", "cache_peer: is not understood"),
 ])
 def test_names_each_rule_that_has_no_form(open_folder, line, why):
@@ -66,6 +69,17 @@ def test_names_each_rule_that_has_no_form(open_folder, line, why):
     assert done.returncode == 1
     assert done.stdout == ""
     assert why in done.stderr
+
+
+def test_names_all_of_them_at_once(open_folder):
+    path = open_folder / "squid.conf"
+    path.write_text("acl a dst 10.0.0.0/8\nacl m method GET\nhttp_access allow a\n"
+                    "http_access deny m\nhttp_access allow all\nhttp_port 3128\n")
+    done = subprocess.run([binary("stile"), "import-squid", str(path)], capture_output=True,
+                          text=True, timeout=30)
+    assert done.returncode == 1
+    named = [line.split(": ")[0].rpartition("/")[2] for line in done.stderr.splitlines()]
+    assert {"squid.conf:3", "squid.conf:4", "squid.conf:5"} <= set(named), done.stderr
 
 
 def test_without_a_file_is_wrong_use():

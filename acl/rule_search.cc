@@ -78,13 +78,14 @@ Sets sets_of(const Grant& grant) noexcept { return {&grant.rules, grant.rules ? 
 AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination,
                       const Moment& moment) {
   const CoveringRule rule = find_in_lists(agent.allow.sets, agent.allow.regexes.get(), destination);
-  if (rule) return {rule, nullptr};
+  if (rule && rule.reach == Reach::tcp) return {rule, nullptr};
   for (const Grant& grant : agent.grants) {
     if (!is_alive(grant, moment)) continue;
     const CoveringRule granted = find_in_lists(sets_of(grant), grant.regexes.get(), destination);
-    if (granted) return {granted, &grant};
+    // What the policy allows needs no grant, except that its tunnels may go without TLS.
+    if (granted && (!rule || granted.reach == Reach::tcp)) return {granted, &grant};
   }
-  return {};
+  return {rule, nullptr};
 }
 
 DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination) {

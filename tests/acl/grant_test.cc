@@ -49,6 +49,15 @@ TEST(Grant, OpensPortsAndSchemesOfItsOwnPatterns) {
   EXPECT_FALSE(tcp.check_hello);
 }
 
+TEST(Grant, WithoutTlsHoldsForWhatThePolicyAllowsWithIt) {
+  const AgentPolicy policy =
+      with_grants(agent({"a.com"}), {grant("g1", {"a.com:443", "tcp://a.com:443"})});
+  const Decision decision = ask(policy, "a.com:443");
+  EXPECT_EQ(outcome(decision), "allow");
+  EXPECT_FALSE(decision.check_hello);
+  EXPECT_EQ(decision.grant, &policy.grants[0]);
+}
+
 TEST(Grant, NeverBeatsADenyRule) {
   const AgentPolicy policy =
       with_grants(agent({}, {".a.com"}), {grant("g1", {"*", "x.a.com", "x.a.com:22"})});

@@ -22,11 +22,21 @@ void write_line(const char* level, const char* word, std::string_view message) {
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
+void write_lines(void (*log)(std::string_view), std::string_view lines) {
+  while (!lines.empty()) {
+    const auto end = lines.find('\n');
+    if (end != 0) log(lines.substr(0, end));
+    lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
+  }
+}
+
 }  // namespace
 
 void error(std::string_view message) { write_line("<3>", "error: ", message); }
 void warning(std::string_view message) { write_line("<4>", "warning: ", message); }
 void info(std::string_view message) { write_line("<6>", "", message); }
+void errors(std::string_view lines) { write_lines(error, lines); }
+void warnings(std::string_view lines) { write_lines(warning, lines); }
 
 void Throttle::warning(std::string_view message, std::string_view detail) noexcept {
   using std::chrono::duration_cast, std::chrono::seconds, std::chrono::steady_clock;

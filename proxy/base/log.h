@@ -11,6 +11,10 @@ namespace stile::log {
 void error(std::string_view message);
 void warning(std::string_view message);
 void info(std::string_view message);
+// Several lines, each on a line of its own. Only for what an operator's files say: bytes of an
+// agent must never begin a line.
+void errors(std::string_view lines);
+void warnings(std::string_view lines);
 
 // For conditions that an agent or a full disk can repeat a million times: says it once, then at
 // most every ten seconds with the number of times it was left out.

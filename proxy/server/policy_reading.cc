@@ -114,7 +114,7 @@ void PolicyDesk::finish_reload(const std::vector<Reload>& asked, Reading reading
   for (const auto& one : asked) line.actor += (line.actor.empty() ? "" : ", ") + one.actor;
   if (!reading.base) {
     ++counts_.reloads_failed;
-    log::error("reload refused, the policy in force stays:\n" + reading.problems);
+    log::errors("reload refused, the policy in force stays:\n" + reading.problems);
     line.detail = "config-error";
     static_cast<void>(write_line(line, true));
     daemon_.notify("READY=1\nSTATUS=reload refused: the config has errors");
@@ -137,11 +137,11 @@ void PolicyDesk::finish_reload(const std::vector<Reload>& asked, Reading reading
 
 void PolicyDesk::finish_cards(Reading reading) {
   if (!reading.base) {
-    log::error("the agent cards cannot be read, the policy in force stays:\n" + reading.problems);
+    log::errors("the agent cards cannot be read, the policy in force stays:\n" + reading.problems);
     return;
   }
   for (const auto& card : reading.base->loaded.cards.rejected) {
-    log::warning("card refused: " + card.problems.text());
+    log::warnings("card refused: " + card.problems.text());
   }
   const bool is_same = reading.changes.empty() && reading.base->entries == policy_.base().entries;
   if (is_same) {

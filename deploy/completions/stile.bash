@@ -1,29 +1,40 @@
-# Completion for bash: stile, stiled, stile-netns. What can be said is what --help says, so that this
-# never lags behind; agents are asked of the daemon.
+# Completion for bash: stile, stiled, stile-netns. Commands and options are what --help lists, so that
+# this never lags behind; agents, grants and namespaces are what is there now.
 _stile() {
-  local program=$1 current=${COMP_WORDS[COMP_CWORD]} word help words
-  local command=()
+  local program=$1 current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} word help words
+  local command=() given=()
   # The words that choose a subcommand: those that the help of what stands before them lists.
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -- ]] && { _stile_default; return; }
-    [[ $word == -* ]] && continue
+    [[ $word == -* || $word == help ]] && continue
     help=$("$program" "${command[@]}" --help 2>/dev/null) || return
-    grep -q "^  $word " <<<"${help#*Subcommands:}" && [[ $help == *Subcommands:* ]] && command+=("$word")
+    if grep -q "^  $word " <<<"${help#*Subcommands:}" && [[ $help == *Subcommands:* ]]; then
+      command+=("$word")
+    else
+      given+=("$word")
+    fi
   done
   help=$("$program" "${command[@]}" --help 2>/dev/null) || return
   if [[ $current == -* ]]; then
     words=$(grep -oE -- '(^|[ ,])--[a-z-]+' <<<"$help" | tr -d ' ,')
   elif [[ $help == *Subcommands:* ]]; then
     words=$(sed -nE '/^Subcommands:/,/^$/s/^  ([a-z-]+) .*/\1/p' <<<"$help")
-  elif [[ $program == *stile && $help == *AGENT* ]]; then
-    words=$("$program" agents 2>/dev/null | awk 'NR > 1 { print $1 }')
   else
-    _stile_default
-    return
+    case ${program##*/}:${command[0]}:$previous:${#given[@]} in
+      stile:mode:*:0) words="enforce observe offline" ;;
+      stile:*:--grant:*) words=$("$program" agents "${given[0]}" 2>/dev/null | awk 'found { print $1 } /^GRANT/ { found = 1 }') ;;
+      stile:*:--agent:* | stile:mode:*:1 | stile:agents:*:0 | stile:allow:*:0 | stile:revoke:*:0 | \
+      stile:explain:*:0 | stile:remove-agent:*:0 | stile:budget:*:0)
+        words=$("$program" agents 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
+      stile-netns:delete:*:0 | stile-netns:exec:*:0 | stile-netns:check:*:0 | stile-netns:create:*:0)
+        words=$(_stile_namespaces) ;;
+      *) _stile_default; return ;;
+    esac
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 
+_stile_namespaces() { find "${STILE_NETNS_DIR:-/run/netns}" -name 'agent-*' -printf '%f\n' 2>/dev/null | sed 's/^agent-//'; }
 _stile_default() { compopt -o default 2>/dev/null; COMPREPLY=(); }
 
 complete -F _stile stile stiled stile-netns

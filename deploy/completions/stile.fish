@@ -1,22 +1,39 @@
-# Completion for fish: what can be said is what --help says; agents are asked of the daemon.
+# Completion for fish. Commands and options are what --help lists; agents, grants and namespaces are
+# what is there now.
 function __stile_complete
     set -l words (commandline -opc)
     set -l program $words[1]
     set -l command
+    set -l given
     for word in $words[2..-1]
         string match -q -- '-*' $word; and continue
-        $program $command --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/p' | string match -qr "^  $word "
-        and set -a command $word
+        test $word = help; and continue
+        if $program $command --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/p' | string match -qr "^  $word "
+            set -a command $word
+        else
+            set -a given $word
+        end
     end
     set -l help ($program $command --help 2>/dev/null); or return
     if string match -q -- '-*' (commandline -ct)
         printf '%s\n' $help | string match -ar -- '--[a-z-]+'
+        return
     else if string match -q 'Subcommands:' $help
         printf '%s\n' $help | sed -nE '/^Subcommands:/,/^$/s/^  ([a-z-]+) +(.*)/\1\t\2/p'
-    else if string match -q '*AGENT*' $help; and string match -q '*stile' $program
-        $program agents 2>/dev/null | awk 'NR > 1 { print $1 }'
-    else
-        __fish_complete_path (commandline -ct)
+        return
+    end
+    switch (path basename $program):$command[1]:$words[-1]:(count $given)
+        case 'stile:mode:*:0'
+            printf '%s\n' enforce observe offline
+        case 'stile:*:--grant:*'
+            $program agents $given[1] 2>/dev/null | awk 'found { print $1 } /^GRANT/ { found = 1 }'
+        case 'stile:*:--agent:*' 'stile:mode:*:1' 'stile:agents:*:0' 'stile:allow:*:0' 'stile:revoke:*:0' 'stile:explain:*:0' 'stile:remove-agent:*:0' 'stile:budget:*:0'
+            $program agents 2>/dev/null | awk 'NR > 1 { print $1 }'
+        case 'stile-netns:delete:*:0' 'stile-netns:exec:*:0' 'stile-netns:check:*:0' 'stile-netns:create:*:0'
+            set -q STILE_NETNS_DIR; or set -l STILE_NETNS_DIR /run/netns
+            find $STILE_NETNS_DIR -name 'agent-*' -printf '%f\n' 2>/dev/null | sed 's/^agent-//'
+        case '*'
+            __fish_complete_path (commandline -ct)
     end
 end
 

@@ -37,18 +37,54 @@ def test_bash_offers_what_help_names(words, offered, not_offered):
     assert offered <= found and not not_offered & found, found
 
 
-def test_bash_offers_the_agents_that_the_daemon_knows(tmp_path):
+def fish(program, line, folder):
+    """What fish offers at the end of the line."""
+    script = f"source {COMPLETIONS}/stile.fish; complete -C '{line}'"
+    done = subprocess.run(["fish", "--no-config", "-c", script], text=True, capture_output=True, check=True,
+                          env={"PATH": f"{program.parent}:/usr/bin:/bin", "HOME": str(folder),
+                               "STILE_NETNS_DIR": str(folder / "netns")})
+    return [line.split("\t")[0] for line in done.stdout.splitlines()]
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """A `stile` that knows two agents and two grants; also as stile-netns."""
     program = tmp_path / "stile"
     program.write_text("""#!/bin/sh
 case $* in
-  --help) printf 'Subcommands:\\n  allow   let an agent reach hosts\\n' ;;
+  --help) printf 'Subcommands:\\n  allow   let an agent reach hosts\\n  mode   the switch\\n  revoke   take back\\n  delete   an agent\\n' ;;
   'allow --help') printf 'Usage: stile allow [OPTIONS] AGENT HOST...\\n' ;;
+  'mode --help') printf 'Usage: stile mode [OPTIONS] MODE [AGENT]\\n' ;;
+  'revoke --help') printf 'Usage: stile revoke [OPTIONS] AGENT [HOST...]\\n  --grant TEXT\\n' ;;
+  'delete --help') printf 'Usage: stile-netns delete [OPTIONS] ID\\n' ;;
   agents) printf 'AGENT  MODE\\nalpha  enforce\\nbeta   enforce\\n' ;;
+  'agents alpha') printf 'alpha, mode enforce\\n\\nGRANT  HOSTS\\n7f3a   a.test\\n81b2   b.test\\n' ;;
 esac
 """)
     program.chmod(0o755)
-    assert complete("stile", "allow", "", program=program) == ["alpha", "beta"]
-    assert complete("stile", "allow", "b", program=program) == ["beta"]
+    (tmp_path / "stile-netns").symlink_to(program)
+    (tmp_path / "netns").mkdir()
+    for name in ("agent-alpha", "agent-gamma", "other"):
+        (tmp_path / "netns" / name).touch()
+    return program
+
+
+LIVE = [
+    (("stile", "allow", ""), ["alpha", "beta"]),
+    (("stile", "allow", "b"), ["beta"]),
+    (("stile", "mode", ""), ["enforce", "observe", "offline"]),
+    (("stile", "mode", "offline", ""), ["alpha", "beta"]),
+    (("stile", "revoke", "alpha", "--grant", ""), ["7f3a", "81b2"]),
+    (("stile-netns", "delete", ""), ["alpha", "gamma"]),
+]
+
+
+@pytest.mark.parametrize("words, offered", LIVE)
+def test_agents_grants_modes_and_namespaces_are_offered(fake, tmp_path, monkeypatch, words, offered):
+    monkeypatch.setenv("STILE_NETNS_DIR", str(tmp_path / "netns"))
+    program = fake.parent / words[0]
+    assert sorted(complete(*words, program=program)) == offered
+    assert sorted(fish(program, " ".join(words), tmp_path)) == offered
 
 
 @pytest.mark.parametrize("shell, file", [("bash", "stile.bash"), ("zsh", "_stile"), ("fish", "stile.fish")])

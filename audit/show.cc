@@ -26,12 +26,20 @@ void append_target(std::string& out, const Line& line) {
   append_field(out, line, Key::path, "");
 }
 
+// A tunnel that the end of the daemon cut was not refused.
+bool is_refusal(const Line& line) noexcept {
+  const auto verdict = line.raw(Key::verdict);
+  if (line.raw(Key::event) == "close" && line.raw(Key::reason) == "draining") return false;
+  return verdict == "deny" || verdict == "would-deny";
+}
+
 }  // namespace
 
 bool matches(const Line& line, const ShowOptions& options) noexcept {
   if (!options.agent.empty() && line.raw(Key::agent) != options.agent) return false;
-  if (!options.denied_only) return true;
-  return line.raw(Key::verdict) == "deny" || line.raw(Key::verdict) == "would-deny";
+  // Time stamps are all in UTC and of one length.
+  if (!options.since.empty() && line.raw(Key::ts) < options.since) return false;
+  return !options.denied_only || is_refusal(line);
 }
 
 std::string describe(const Line& line) {
@@ -43,7 +51,8 @@ std::string describe(const Line& line) {
   const std::size_t columns_end = out.size();
   append_target(out, line);
   const std::string_view verdict = line.raw(Key::verdict);
-  if (verdict != "allow") append_field(out, line, Key::verdict, " ");
+  if (verdict != "allow" && verdict != line.raw(Key::event))
+    append_field(out, line, Key::verdict, " ");
   append_field(out, line, Key::reason, " ");
   append_field(out, line, Key::rule, " by ");
   append_field(out, line, Key::status, " status ");
@@ -64,8 +73,7 @@ std::string describe(const Line& line) {
   return out;
 }
 
-int show(const std::vector<std::string>& files, const ShowOptions& options, std::ostream& out,
-         std::ostream& err) {
+int read_lines(const std::vector<std::string>& files, const EachLine& each, std::ostream& err) {
   int status = 0;
   for (const std::string& name : files) {
     auto source = LineSource::open(name);
@@ -82,8 +90,8 @@ int show(const std::vector<std::string>& files, const ShowOptions& options, std:
         err << name << ':' << source->number()
             << (is_torn ? ": is torn\n" : ": is no audit line\n");
         if (!is_torn) status = 1;
-      } else if (matches(line, options)) {
-        out << describe(line) << '\n';
+      } else {
+        each(line, source->line());
       }
     }
     if (!source->error().empty()) {

@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include "audit/text.h"
 #include "cli/command.h"
 #include "cli/human.h"
 #include "cli/table.h"
@@ -10,7 +11,7 @@
 namespace stile::cli {
 namespace {
 
-constexpr std::size_t listed_patterns = 30;
+constexpr std::size_t listed_rules = 30;
 
 // "  label       words"; without words nothing.
 void print_line(const std::string& label, const std::string& words) {
@@ -22,12 +23,12 @@ void print_line(const std::string& label, const std::string& words) {
 void print_patterns(const std::string& label, const Json& policy, const char* key) {
   const Json& patterns = list_of(policy, key);
   const auto count = number_of(policy, (std::string{key} + "_rules").c_str());
-  for (std::size_t i = 0; i < patterns.size() && i < listed_patterns; ++i) {
-    print_line(i == 0 ? label : "", joined(Json::array({patterns[i]})));
+  for (std::size_t i = 0; i < patterns.size() && i < listed_rules; ++i) {
+    print_line(i == 0 ? label : "", patterns.items()[i].text());
   }
   if (patterns.empty()) print_line(label, "nothing");
-  if (count > listed_patterns) {
-    print_line("", "and " + std::to_string(count - listed_patterns) + " more rules");
+  if (count > listed_rules) {
+    print_line("", "and " + audit::counted(count - listed_rules, "more rule"));
   }
 }
 
@@ -43,8 +44,8 @@ void print_counters(const Json& agent) {
   print_line("requests", text_of(counters, "requests_allowed") + " allowed, " +
                              text_of(counters, "requests_denied") + " denied, " +
                              text_of(counters, "requests_would_deny") + " would be denied");
-  print_line("open", text_of(counters, "tunnels_open") + " tunnels, " +
-                         text_of(agent, "connections") + " connections");
+  print_line("open", audit::counted(number_of(counters, "tunnels_open"), "tunnel") + ", " +
+                         audit::counted(number_of(agent, "connections"), "connection"));
   print_line("bytes", bytes_text(number_of(counters, "bytes_up")) + " up, " +
                           bytes_text(number_of(counters, "bytes_down")) + " down");
 }

@@ -1,5 +1,4 @@
 // stile agents: all agents, or one of them with its policy, grants and budgets.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
@@ -59,17 +58,17 @@ int run_agents(const AgentsOptions& options) {
 
 }  // namespace
 
-void add_agents(CLI::App& app, Action& action) {
+void add_agents(Command& stile) {
   auto options = std::make_shared<AgentsOptions>();
-  auto* command = app.add_subcommand("agents", "all agents, or all about one of them");
-  command->add_option("AGENT", options->agent, "its policy, grants, budgets and counters");
-  add_control_options(*command, options->control);
-  command->footer(
+  auto command = stile.add("agents", "all agents, or all about one of them");
+  command.word("AGENT", options->agent, "its policy, grants, budgets and counters");
+  add_control_options(command, options->control);
+  command.examples(
       "Examples:\n"
       "  stile agents\n"
       "  stile agents alpha\n"
       "  stile agents --json | jq -r '.agents[].id'");
-  command->callback([options, &action] { action = [options] { return run_agents(*options); }; });
+  command.does([options] { return run_agents(*options); });
 }
 
 }  // namespace stile::cli

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "acl/host.h"
+#include "audit/text.h"
 #include "cli/suffixes.h"
 
 namespace stile::cli {
@@ -119,7 +120,7 @@ class Gatherer {
       const bool is_listed = reason == "ip-literal" && acl::parse_host(target.host).address;
       const auto remark = remark_about(reason);
       if (is_listed || remark.empty()) continue;
-      list_.remarks.push_back(target_text(target) + ", " + std::to_string(count) + " times " +
+      list_.remarks.push_back(target_text(target) + ", " + audit::counted(count, "time") + ' ' +
                               reason + ": " + std::string{remark});
     }
   }

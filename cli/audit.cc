@@ -1,95 +1,143 @@
 // stile audit: reads audit logs; verifies that they are whole, or shows them to people.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "audit/line_source.h"
+#include "acl/quoted.h"
 #include "audit/show.h"
 #include "audit/verify.h"
+#include "cli/advisor.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/said.h"
+#include "cli/used_config.h"
 
 namespace stile::cli {
 namespace {
+
+constexpr std::size_t most_advice = 10;   // at the end of a listing
+constexpr std::size_t most_agents = 100;  // that are named if none matches
 
 struct AuditOptions {
   std::vector<std::string> files;
   audit::VerifyOptions verify;
   audit::ShowOptions show;
-  bool json = false;
+  std::string since;
+  ControlOptions control;
 };
 
-void add_files(CLI::App& command, AuditOptions& options) {
-  command.add_option("FILE", options.files, "logs, oldest first; - is standard input")->required();
+Outcome<std::vector<std::string>> logs_of(const AuditOptions& options) {
+  if (!options.files.empty()) return options.files;
+  auto config = read_config({});
+  if (!config) return config.error();
+  return audit_logs({}, std::move(*config));
 }
 
-// The lines that `show` would show, as they are.
-int show_lines(const AuditOptions& options) {
-  for (const auto& name : options.files) {
-    auto source = audit::LineSource::open(name);
-    if (!source) {
-      std::cerr << "cannot read " << source.error().message << '\n';
-      return failed;
+int verify_logs(const AuditOptions& options) {
+  const auto logs = logs_of(options);
+  if (!logs) return report(logs.error(), options.control);
+  const auto check = [&](std::ostream& out, std::ostream& err) {
+    return audit::verify(*logs, options.verify, out, err);
+  };
+  return options.control.json ? print_said(check) : check(std::cout, std::cerr);
+}
+
+// Prints the lines that were asked for, and remembers what helps if that was little.
+class Shower {
+ public:
+  Shower(const AuditOptions& options, audit::ShowOptions filter)
+      : options_{options}, filter_{std::move(filter)}, advisor_{options.control} {}
+
+  void operator()(const audit::Line& line, std::string_view text) {
+    if (agents_.size() < most_agents) agents_.insert(line.text(audit::Key::agent));
+    if (!audit::matches(line, filter_)) return;
+    ++shown_;
+    if (options_.control.json) {
+      std::cout << text << '\n';
+      return;
     }
-    audit::Line line;
-    while (source->next()) {
-      const bool is_whole = audit::read_line(source->line(), line) == audit::LineKind::whole;
-      if (is_whole && audit::matches(line, options.show)) std::cout << source->line() << '\n';
+    std::cout << audit::describe(line) << '\n';
+    if (filter_.denied_only && advice_.size() < most_advice) {
+      if (auto advice = advice_text(advisor_.after(line)); !advice.empty()) advice_.insert(advice);
     }
   }
-  return fine;
+
+  // On standard error, so that what is piped on is the log alone.
+  void end() {
+    std::cout.flush();
+    for (const auto& advice : advice_) std::cerr << advice;
+    agents_.erase("");
+    if (shown_ > 0 || filter_.agent.empty() || agents_.count(filter_.agent) > 0) return;
+    std::cerr << "stile: no line of agent " << acl::quoted(filter_.agent) << "; the log has";
+    for (const auto& agent : agents_) {
+      std::cerr << (agent == *agents_.begin() ? " " : ", ") << acl::quoted(agent);
+    }
+    std::cerr << (agents_.empty() ? " none of any\n" : "\n");
+  }
+
+ private:
+  const AuditOptions& options_;
+  audit::ShowOptions filter_;
+  Advisor advisor_;
+  std::set<std::string> advice_, agents_;
+  std::size_t shown_ = 0;
+};
+
+int show_logs(const AuditOptions& options) {
+  const auto logs = logs_of(options);
+  if (!logs) return report(logs.error(), options.control);
+  auto filter = options.show;
+  if (!options.since.empty()) filter.since = since_stamp(options.since);
+  Shower shower{options, std::move(filter)};
+  const int status = audit::read_lines(*logs, std::ref(shower), std::cerr);
+  shower.end();
+  return status;
 }
 
-void add_verify(CLI::App& audit, Action& action) {
+void add_verify(Command& audit) {
   auto options = std::make_shared<AuditOptions>();
-  auto* command = audit.add_subcommand("verify", "name the first place where a log is not whole");
-  add_files(*command, *options);
-  command->add_option("--head", options->verify.head,
-                      "a hash that the journal was told: a line of the files must have it");
-  command->add_flag("--json", options->json, "what was found, as JSON");
-  command->footer(
+  auto command = audit.add("verify", "name the first place where a log is not whole");
+  command.words("FILE", options->files,
+                "logs, oldest first; - is standard input (default: the log of the config)");
+  command.option("--head", options->verify.head,
+                 "a hash that the journal was told: a line of the files must have it");
+  command.flag("--json", options->control.json, "what was found, as JSON");
+  command.examples(
       "Examples:\n"
-      "  stile audit verify /var/log/stile/audit.jsonl\n"
+      "  stile audit verify\n"
       "  stile audit verify audit.jsonl.2 audit.jsonl.1 audit.jsonl\n"
       "  journalctl -u stiled -g 'audit: .* head'    where the hashes for --head stand");
-  command->callback([options, &action] {
-    action = [options] {
-      const auto verify = [&](std::ostream& out, std::ostream& err) {
-        return audit::verify(options->files, options->verify, out, err);
-      };
-      return options->json ? print_said(verify) : verify(std::cout, std::cerr);
-    };
-  });
+  command.does([options] { return verify_logs(*options); });
 }
 
-void add_show(CLI::App& audit, Action& action) {
+void add_show(Command& audit) {
   auto options = std::make_shared<AuditOptions>();
-  auto* command = audit.add_subcommand("show", "print the lines of a log for people");
-  add_files(*command, *options);
-  command->add_option("--agent", options->show.agent, "only this agent");
-  command->add_flag("--denied", options->show.denied_only, "only what was, or would be, refused");
-  command->add_flag("--json", options->json, "the lines as they stand in the log");
-  command->footer(
+  auto command = audit.add("show", "print the lines of a log for people");
+  command.words("FILE", options->files,
+                "logs, oldest first; - is standard input (default: the log of the config)");
+  command.option("--agent", options->show.agent, "only this agent");
+  command.flag("--denied", options->show.denied_only, "only what was, or would be, refused");
+  command.option("--since", options->since, "only from then on: 10m, 2h, 2026-11-16T09:00:00Z")
+      .check(check_since);
+  add_control_options(command, options->control);
+  command.examples(
       "Examples:\n"
-      "  stile audit show --agent alpha --denied /var/log/stile/audit.jsonl\n"
-      "  zcat audit.jsonl.9.gz | stile audit show -");
-  command->callback([options, &action] {
-    action = [options] {
-      if (options->json) return show_lines(*options);
-      return audit::show(options->files, options->show, std::cout, std::cerr);
-    };
-  });
+      "  stile audit show --denied --since 10m\n"
+      "  stile audit show --agent alpha /var/log/stile/audit.jsonl\n"
+      "  zcat audit.jsonl.9.gz | stile audit show -\n"
+      "With --denied, what to do about it follows on standard error.");
+  command.does([options] { return show_logs(*options); });
 }
 
 }  // namespace
 
-void add_audit(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("audit", "verify or show audit logs");
-  command->require_subcommand(1);
-  add_verify(*command, action);
-  add_show(*command, action);
+void add_audit(Command& stile) {
+  auto command = stile.add("audit", "verify or show audit logs");
+  command.examples("Examples:\n  stile audit show --denied --since 1h\n  stile audit verify");
+  add_verify(command);
+  add_show(command);
 }
 
 }  // namespace stile::cli

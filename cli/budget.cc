@@ -1,5 +1,4 @@
 // stile budget reset: gives an agent its budgets anew.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
@@ -16,25 +15,22 @@ struct BudgetOptions {
 
 }  // namespace
 
-void add_budget(CLI::App& app, Action& action) {
+void add_budget(Command& stile) {
   auto options = std::make_shared<BudgetOptions>();
-  auto* budget = app.add_subcommand("budget", "give an agent its budgets anew");
-  budget->require_subcommand(1);
-  budget->footer("Example:\n  stile budget reset alpha");
-  auto* command = budget->add_subcommand("reset", "all of bytes_up and bytes_down is left again");
-  command->add_option("AGENT", options->agent, "the agent's id")->required();
-  add_control_options(*command, options->control);
-  command->footer("Example:\n  stile budget reset alpha");
-  command->callback([options, &action] {
-    action = [options] {
-      return ask(
-          options->control, Access::change, {{"action", "budget-reset"}, {"agent", options->agent}},
-          [&](const Json&, const Terminal&) {
-            std::cout << options->agent << " has its whole budgets again\n  see: stile agents "
-                      << options->agent << '\n';
-            return fine;
-          });
-    };
+  auto budget = stile.add("budget", "give an agent its budgets anew");
+  budget.examples("Example:\n  stile budget reset alpha");
+  auto command = budget.add("reset", "all of bytes_up and bytes_down is left again");
+  command.word("AGENT", options->agent, "the agent's id").required();
+  add_control_options(command, options->control);
+  command.examples("Example:\n  stile budget reset alpha");
+  command.does([options] {
+    return ask(options->control, Access::change,
+               {{"action", "budget-reset"}, {"agent", options->agent}},
+               [&](const Json&, const Terminal&) {
+                 std::cout << options->agent << " has its whole budgets again\n  see: stile agents "
+                           << options->agent << '\n';
+                 return fine;
+               });
   });
 }
 

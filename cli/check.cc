@@ -1,7 +1,6 @@
 // stile check: whether a config can be used, and what is in it.
 #include "config/check.h"
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -20,25 +19,22 @@ struct CheckOptions {
 
 }  // namespace
 
-void add_check(CLI::App& app, Action& action) {
+void add_check(Command& stile) {
   auto options = std::make_shared<CheckOptions>();
-  auto* command = app.add_subcommand("check", "read a config; say all that is wrong with it");
-  command->add_option("FILE", options->file,
-                      "the config (default: what stiled would take without -c)");
-  command->add_flag("--effective", options->effective, "print the merged policy of each agent");
-  command->add_flag("--json", options->json, "what is said and what is wrong, as JSON");
-  command->footer(
+  auto command = stile.add("check", "read a config; say all that is wrong with it");
+  command.word("FILE", options->file, "the config (default: what stiled would take without -c)");
+  command.flag("--effective", options->effective, "print the merged policy of each agent");
+  command.flag("--json", options->json, "what is said and what is wrong, as JSON");
+  command.examples(
       "Examples:\n"
       "  stile check                     the config in use\n"
       "  stile check new.toml            one that is not in use yet; reload only if it is fine\n"
       "  stile check --effective         what each agent may do, and which line says so");
-  command->callback([options, &action] {
-    action = [options] {
-      const auto check = [&](std::ostream& out, std::ostream& err) {
-        return config::check(options->file, out, err, options->effective);
-      };
-      return options->json ? print_said(check) : check(std::cout, std::cerr);
+  command.does([options] {
+    const auto check = [&](std::ostream& out, std::ostream& err) {
+      return config::check(options->file, out, err, options->effective);
     };
+    return options->json ? print_said(check) : check(std::cout, std::cerr);
   });
 }
 

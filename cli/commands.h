@@ -11,11 +11,13 @@ AddCommand add_status, add_agents, add_connections, add_tail, add_explain;
 // What an agent may reach, now.
 AddCommand add_allow, add_revoke, add_mode, add_put_agent, add_remove_agent, add_budget;
 // The daemon itself.
-AddCommand add_reload, add_rotate, add_drain;
+AddCommand add_reload, add_rotate, add_drain, add_doctor;
 // Without a daemon.
-AddCommand add_check, add_diff, add_suggest, add_audit, add_import_squid, add_run;
+AddCommand add_check, add_diff, add_suggest, add_audit, add_import_squid, add_init, add_run;
+// About the program.
+AddCommand add_help, add_version;
 
 // In the order of the help.
-void add_commands(CLI::App& app, Action& action);
+[[nodiscard]] std::vector<AddCommand*> commands();
 
 }  // namespace stile::cli

@@ -1,9 +1,9 @@
 // What all commands that talk to the daemon have in common.
 #include "cli/control_command.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
+#include <sstream>
 
 #include "acl/quoted.h"
 #include "config/diagnostics.h"
@@ -32,34 +32,45 @@ std::string advice_for(const std::string& code, const Json& request) {
   return "stile " + (action.empty() ? std::string{} : action + ' ') + "--help";
 }
 
-// "alfa" may be a slip for an agent that is there.
-std::string nearest_agent(ControlClient& client, const std::string& wanted) {
+constexpr std::size_t most_listed = 10;
+
+// "; did you mean alpha?", or which agents there are.
+std::string known_agents(ControlClient& client, const std::string& wanted) {
   const auto answer = send_request(client, {{"action", "agents"}});
   if (!answer) return {};
   std::vector<std::string> ids;
   for (const Json& agent : list_of(answer->json, "agents")) {
     ids.push_back(text_of(agent, "id"));
   }
-  return std::string{config::nearest(wanted, {ids.begin(), ids.end()})};
+  const auto near = config::nearest(wanted, {ids.begin(), ids.end()});
+  if (!near.empty()) return "; did you mean " + std::string{near} + '?';
+  if (ids.empty()) return "; there is none at all";
+  std::string list;
+  for (std::size_t i = 0; i < ids.size() && i < most_listed; ++i) {
+    list += (list.empty() ? "" : ", ") + ids[i];
+  }
+  if (ids.size() > most_listed)
+    list += " and " + std::to_string(ids.size() - most_listed) + " more";
+  return "; there are: " + list;
 }
 
 Failure refused(ControlClient& client, const Json& request, const Json& answer) {
   const Json& error = object_of(answer, "error");
   Failure failure{failed, text_of(error, "code"), text_of(error, "message"), {}};
+  if (failure.message.empty()) failure.message = "the daemon refused it and does not say why";
   failure.advice = advice_for(failure.code, request);
   if (failure.code == "unknown-agent") {
-    const auto near = nearest_agent(client, text_of(request, "agent"));
-    if (!near.empty()) failure.message += "; did you mean " + near + '?';
+    failure.message += known_agents(client, text_of(request, "agent"));
   }
   return failure;
 }
 
 }  // namespace
 
-void add_control_options(CLI::App& command, ControlOptions& options) {
-  command.add_option("--socket", options.socket,
-                     "the daemon's control socket (default: $STILE_SOCKET, else the config's)");
-  command.add_flag("--json", options.json, "print the daemon's answer as JSON");
+void add_control_options(Command& command, ControlOptions& options) {
+  command.option("--socket", options.socket,
+                 "the daemon's control socket (default: $STILE_SOCKET, else the config's)");
+  command.flag("--json", options.json, "print the daemon's answer as JSON");
 }
 
 Outcome<ControlClient> connect(const ControlOptions& options, Access access) {
@@ -87,7 +98,7 @@ Outcome<Answer> send_text(ControlClient& client, std::string_view text, const Js
                    "journalctl -u stiled -n 50"};
   };
   if (!*line) return no_answer("hung up without an answer");
-  Json answer = Json::parse(**line, nullptr, false);
+  Json answer = Json::parse(**line);
   if (!answer.is_object()) return no_answer("gave an answer that is no JSON object");
   if (!flag_of(answer, "ok")) return refused(client, request, answer);
   return Answer{std::move(answer)};
@@ -95,8 +106,13 @@ Outcome<Answer> send_text(ControlClient& client, std::string_view text, const Js
 
 int report(const Failure& failure, const ControlOptions& options) {
   std::cout.flush();
-  // Agents' words may be in the message; escaped they are harmless.
-  std::cerr << "stile: " << config::printable(failure.message) << '\n';
+  // Agents' words may be in the message; escaped they are harmless. Line by line: several errors in
+  // a config come as several lines.
+  std::istringstream lines{failure.message};
+  std::string_view before = "stile: ";
+  for (std::string line; std::getline(lines, line); before = "  ") {
+    std::cerr << before << config::printable(line) << '\n';
+  }
   if (!failure.advice.empty()) std::cerr << "  next: " << failure.advice << '\n';
   if (options.json) {
     const Json error{{"code", failure.code}, {"message", failure.message}};

@@ -18,7 +18,7 @@ struct ControlOptions {
   bool json = false;
 };
 // --socket and --json.
-void add_control_options(CLI::App& command, ControlOptions& options);
+void add_control_options(Command& command, ControlOptions& options);
 
 // Whether a command only looks: then the socket for those who may only look will do, too.
 enum class Access : std::uint8_t { look, change };

@@ -1,5 +1,4 @@
 // stile diff: what a new config would newly allow or refuse.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
@@ -76,23 +75,23 @@ int run_diff(const DiffOptions& options) {
 
 }  // namespace
 
-void add_diff(CLI::App& app, Action& action) {
+void add_diff(Command& stile) {
   auto options = std::make_shared<DiffOptions>();
-  auto* command = app.add_subcommand("diff", "what a new config would newly allow or refuse");
-  command->add_option("FILE", options->file, "the new config (default: the one on disk)");
-  command->add_option("--audit", options->logs, "judge the requests of these logs; - is stdin");
-  command->add_option("--old", options->old,
-                      "the config to compare with (default: the running daemon, else the log's "
-                      "own verdicts; without a log: the config on disk)");
-  add_control_options(*command, options->control);
-  command->footer(
+  auto command = stile.add("diff", "what a new config would newly allow or refuse");
+  command.word("FILE", options->file, "the new config (default: the one on disk)");
+  command.options("--audit", options->logs, "judge the requests of these logs; - is stdin");
+  command.option("--old", options->old,
+                 "the config to compare with (default: the running daemon, else the log's "
+                 "own verdicts; without a log: the config on disk)");
+  add_control_options(command, options->control);
+  command.examples(
       "Examples:\n"
       "  stile diff                                  what would `stile reload` change for the\n"
       "                                              requests in the log?\n"
       "  stile diff new.toml                         in which rules does it differ?\n"
       "  stile diff new.toml --audit audit.jsonl     what of this would newly be refused?\n"
       "With a log, the exit status is 1 if something would newly be refused.");
-  command->callback([options, &action] { action = [options] { return run_diff(*options); }; });
+  command.does([options] { return run_diff(*options); });
 }
 
 }  // namespace stile::cli

@@ -1,5 +1,4 @@
 // stile explain: what would become of a request, step by step, and why.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
@@ -8,6 +7,7 @@
 #include "cli/advice.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
+#include "cli/situation.h"
 #include "cli/table.h"
 
 namespace stile::cli {
@@ -38,34 +38,54 @@ Target read_target(std::string_view text) {
   return target;
 }
 
-Json request_of(const ExplainOptions& options) {
+Json request_to_explain(const ExplainOptions& options) {
   Json request{{"action", "explain"}};
   const bool is_address = acl::Address::parse(options.agent).has_value();
-  request[is_address ? "source" : "agent"] = options.agent;
+  request.set(is_address ? "source" : "agent", options.agent);
   if (options.target.find("://") != std::string::npos) {
-    request["url"] = options.target;
+    request.set("url", options.target);
   } else {  // as in CONNECT; the usual port need not be typed
     const auto authority = acl::split_authority(options.target);
-    request["host"] = std::string{authority.host};
-    request["port"] = authority.has_port ? std::string{authority.port} : "443";
+    request.set("host", std::string{authority.host});
+    request.set("port", authority.has_port ? std::string{authority.port} : "443");
   }
-  if (!options.method.empty()) request["method"] = options.method;
-  if (options.resolve) request["resolve"] = true;
+  if (!options.method.empty()) request.set("method", options.method);
+  if (options.resolve) request.set("resolve", true);
   return request;
 }
 
-Colour colour_of(const std::string& result) {
+// Empty: nobody's.
+std::string agent_of(const Json& answer) {
+  const auto agent = text_of(answer, "agent");
+  return agent == "-" ? std::string{} : agent;
+}
+
+Colour colour_of_explain(const std::string& result) {
   if (result == "pass" || result == "allow") return Colour::green;
   if (result == "not-run") return Colour::dim;
   return result.starts_with("would-deny") ? Colour::yellow : Colour::red;
 }
 
-void print(const ExplainOptions& options, const Json& answer, const Terminal& terminal) {
+// Nothing was sent, so nothing was let through: what was not looked at may still refuse it.
+std::string summary_of(const Json& answer) {
+  const auto verdict = text_of(answer, "verdict");
+  if (verdict != "allow") return text_of(answer, "message");
+  std::string open;
+  for (const Json& step : list_of(answer, "steps")) {
+    if (text_of(step, "result") != "not-run") continue;
+    open += (open.empty() ? "" : ", ") + text_of(step, "step");
+  }
+  if (open.empty()) return "The policy allows it. Nothing was sent.";
+  return "The policy allows it. Nothing was sent; not looked at: " + open + '.';
+}
+
+void print_explain(const ExplainOptions& options, const Json& answer, const Situation& situation,
+                   const Terminal& terminal) {
   const auto verdict = text_of(answer, "verdict");
   const auto reason = text_of(answer, "reason");
   const bool is_plain = reason.empty() || reason == "none";
   const Cell headline{verdict + (is_plain ? "" : ' ' + reason)};
-  std::cout << terminal.coloured(headline.text, colour_of(verdict)) << "  "
+  std::cout << terminal.coloured(headline.text, colour_of_explain(verdict)) << "  "
             << Cell{options.agent + ' ' + options.target}.text << '\n';
   Table steps{{{"STEP", {}, {}, 0},
                {"", {}, {}, 0},
@@ -77,53 +97,52 @@ void print(const ExplainOptions& options, const Json& answer, const Terminal& te
     const auto given = text_of(step, "number");
     steps.add({given.empty() ? std::to_string(++number) : given,
                text_of(step, "step"),
-               {result, colour_of(result)},
+               {result, colour_of_explain(result)},
                text_of(step, "detail")});
   }
   steps.print(std::cout, {terminal.has_colour, 0});  // an explanation is wrapped, not cut
-  if (const auto message = text_of(answer, "message"); !message.empty()) {
+  if (const auto message = summary_of(answer); !message.empty()) {
     std::cout << Cell{message}.text << '\n';
   }
   const auto target = read_target(options.target);
-  const bool is_address = acl::Address::parse(options.agent).has_value();
-  const auto advice = verdict == "allow" ? ""
-                                         : advice_after({reason, is_address ? "" : options.agent,
-                                                         target.scheme, target.host, target.port});
-  if (!advice.empty()) std::cout << "next: " << advice << '\n';
+  const Refused refused{reason,      agent_of(answer), target.scheme,
+                        target.host, target.port,      text_of(answer, "rule")};
+  if (verdict != "allow") std::cout << advice_text(advice_after(refused, situation));
 }
 
 int run_explain(const ExplainOptions& options) {
   auto client = connect(options.control, Access::look);
   if (!client) return report(client.error(), options.control);
-  const auto answer = send_request(*client, request_of(options));
+  const auto answer = send_request(*client, request_to_explain(options));
   if (!answer) return report(answer.error(), options.control);
   if (options.control.json) {
     std::cout << dump(answer->json) << '\n';
   } else {
-    print(options, answer->json, Terminal::of_output());
+    const auto situation = ask_situation(*client, agent_of(answer->json));
+    print_explain(options, answer->json, situation, Terminal::of_output());
   }
   return text_of(answer->json, "verdict") == "deny" ? failed : fine;
 }
 
 }  // namespace
 
-void add_explain(CLI::App& app, Action& action) {
+void add_explain(Command& stile) {
   auto options = std::make_shared<ExplainOptions>();
-  auto* command = app.add_subcommand("explain", "what would become of a request, and why");
-  command->add_option("AGENT", options->agent, "an agent's id, or a source address")->required();
-  command->add_option("URL", options->target, "https://…, http://…, or HOST[:PORT] for a tunnel")
-      ->required();
-  command->add_option("--method", options->method, "of a plain HTTP request (default: GET)");
-  command->add_flag("--resolve", options->resolve, "look the name up, and judge its addresses too");
-  add_control_options(*command, options->control);
-  command->footer(
+  auto command = stile.add("explain", "what would become of a request, and why");
+  command.word("AGENT", options->agent, "an agent's id, or a source address").required();
+  command.word("URL", options->target, "https://…, http://…, or HOST[:PORT] for a tunnel")
+      .required();
+  command.option("--method", options->method, "of a plain HTTP request (default: GET)");
+  command.flag("--resolve", options->resolve, "look the name up, and judge its addresses too");
+  add_control_options(command, options->control);
+  command.examples(
       "Examples:\n"
       "  stile explain alpha https://example.com/\n"
       "  stile explain alpha github.com:22 --resolve\n"
       "  stile explain 10.200.0.2 http://packages.example.net/\n"
-      "Exit status: 0 if it is let through (in mode observe too), 1 if it is refused. Nothing is\n"
-      "sent and nothing is counted.");
-  command->callback([options, &action] { action = [options] { return run_explain(*options); }; });
+      "Exit status: 0 if the policy allows it (in mode observe, if it would be let through), 1 if\n"
+      "it is refused. Nothing is sent and nothing is counted.");
+  command.does([options] { return run_explain(*options); });
 }
 
 }  // namespace stile::cli

@@ -1,5 +1,4 @@
 // stile import-squid: a squid.conf as stile.toml.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -31,16 +30,16 @@ int import_squid(const std::string& file) {
 
 }  // namespace
 
-void add_import_squid(CLI::App& app, Action& action) {
+void add_import_squid(Command& stile) {
   auto file = std::make_shared<std::string>();
-  auto* command = app.add_subcommand("import-squid",
-                                     "print the stile.toml that means the same as a squid.conf");
-  command->add_option("FILE", *file, "the squid.conf")->required();
-  command->footer(
+  auto command =
+      stile.add("import-squid", "print the stile.toml that means the same as a squid.conf");
+  command.word("FILE", *file, "the squid.conf").required();
+  command.examples(
       "Names each rule that stile.toml cannot express, and fails then.\n\n"
       "Example:\n"
       "  stile import-squid /etc/squid/squid.conf > stile.toml && stile check stile.toml");
-  command->callback([file, &action] { action = [file] { return import_squid(*file); }; });
+  command.does([file] { return import_squid(*file); });
 }
 
 }  // namespace stile::cli

@@ -1,29 +1,79 @@
-// Json: answers of the daemon, read with patience: a key that is missing or of another type is
-// empty, so that an older or newer daemon still gets its table.
+// Json: requests to the daemon and its answers. Answers are read with patience: a key that is
+// missing or of another type is empty, so that an older or newer daemon still gets its table.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace stile::cli {
 
-using Json = nlohmann::json;
+class Json {
+ public:
+  using List = std::vector<Json>;
+  using Member = std::pair<std::string, Json>;
+  using Members = std::vector<Member>;  // in the order in which they were written
 
-[[nodiscard]] std::string text_of(const Json& object, const char* key);
-[[nodiscard]] std::uint64_t number_of(const Json& object, const char* key);
-[[nodiscard]] bool flag_of(const Json& object, const char* key);
-[[nodiscard]] bool has(const Json& object, const char* key);
-// The array under the key, or an empty one.
-[[nodiscard]] const Json& list_of(const Json& object, const char* key);
-// The object under the key, or an empty one.
-[[nodiscard]] const Json& object_of(const Json& object, const char* key);
+  Json() = default;  // null
+  template <std::same_as<bool> Bool>
+  Json(Bool value) : value_{value} {}
+  template <std::unsigned_integral Number>
+  requires(!std::same_as<Number, bool>) Json(Number value) : value_{std::uint64_t{value}} {}
+  template <std::signed_integral Number>
+  Json(Number value) : value_{std::int64_t{value}} {}
+  Json(double value) : value_{value} {}
+  Json(std::string value) : value_{std::move(value)} {}
+  Json(std::string_view value) : value_{std::string{value}} {}
+  Json(const char* value) : value_{std::string{value}} {}
+  Json(const std::vector<std::string>& words);
+  Json(std::initializer_list<Member> members);  // an object
+
+  static Json list();
+  // Null if it is no JSON.
+  static Json parse(std::string_view text);
+
+  [[nodiscard]] bool is_null() const noexcept { return value_.index() == 0; }
+  [[nodiscard]] bool is_object() const noexcept { return std::holds_alternative<Members>(value_); }
+  [[nodiscard]] const Json* find(std::string_view key) const;  // null: not there, or no object
+  void set(std::string key, Json value);                       // replaces a member or adds it
+
+  // Of a list; anything else is an empty one.
+  [[nodiscard]] const List& items() const;
+  [[nodiscard]] List::const_iterator begin() const { return items().begin(); }
+  [[nodiscard]] List::const_iterator end() const { return items().end(); }
+  [[nodiscard]] std::size_t size() const { return items().size(); }
+  [[nodiscard]] bool empty() const { return items().empty(); }
+  void add(Json item);  // to a list
+
+  [[nodiscard]] std::string text() const;      // of a string; anything else as JSON, null empty
+  [[nodiscard]] std::uint64_t number() const;  // 0: no number, or below zero
+  [[nodiscard]] bool flag() const;             // false: no flag
+  // One line, ASCII only: what an agent chose cannot steer a terminal in this form either.
+  [[nodiscard]] std::string dump() const;
+
+ private:
+  friend class JsonReader;
+  using Value = std::variant<std::monostate, bool, std::uint64_t, std::int64_t, double, std::string,
+                             List, Members>;
+  void append_to(std::string& out) const;
+
+  Value value_;
+};
+
+[[nodiscard]] std::string text_of(const Json& object, std::string_view key);
+[[nodiscard]] std::uint64_t number_of(const Json& object, std::string_view key);
+[[nodiscard]] bool flag_of(const Json& object, std::string_view key);
+[[nodiscard]] bool has(const Json& object, std::string_view key);  // and it is not null
+// The list or the object under the key, or an empty one.
+[[nodiscard]] const Json& list_of(const Json& object, std::string_view key);
+[[nodiscard]] const Json& object_of(const Json& object, std::string_view key);
 // The words of a list: "a, b, c".
 [[nodiscard]] std::string joined(const Json& list, std::string_view separator = ", ");
-
-// One line, ASCII only: what an agent chose cannot steer a terminal in this form either.
 [[nodiscard]] std::string dump(const Json& value);
 
 }  // namespace stile::cli

@@ -47,15 +47,15 @@ Judgement judge_by_policies(const acl::Snapshot& policies, const SeenTarget& tar
 Json explain_request(const SeenTarget& target) {
   Json request{{"action", "explain"}};
   if (target.agent.empty()) {
-    request["source"] = target.source;
+    request.set("source", target.source);
   } else {
-    request["agent"] = target.agent;
+    request.set("agent", target.agent);
   }
   if (target.scheme == acl::Scheme::http) {
-    request["url"] = "http://" + target.host + ':' + std::to_string(target.port) + '/';
+    request.set("url", "http://" + target.host + ':' + std::to_string(target.port) + '/');
   } else {
-    request["host"] = target.host;
-    request["port"] = target.port;
+    request.set("host", target.host);
+    request.set("port", target.port);
   }
   return request;
 }

@@ -1,5 +1,4 @@
 // stile mode: enforce, observe, or the kill switch.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
@@ -16,7 +15,7 @@ struct ModeOptions {
 
 int run_mode(const ModeOptions& options) {
   Json request{{"action", "mode"}, {"mode", options.mode}};
-  if (!options.agent.empty()) request["agent"] = options.agent;
+  if (!options.agent.empty()) request.set("agent", options.agent);
   return ask(options.control, Access::change, request, [&](const Json&, const Terminal&) {
     const std::string who = options.agent.empty() ? "everybody" : options.agent;
     std::cout << who << " is in mode " << options.mode << '\n';
@@ -33,21 +32,21 @@ int run_mode(const ModeOptions& options) {
 
 }  // namespace
 
-void add_mode(CLI::App& app, Action& action) {
+void add_mode(Command& stile) {
   auto options = std::make_shared<ModeOptions>();
-  auto* command = app.add_subcommand("mode", "enforce, observe, or cut off (offline)");
-  command->add_option("MODE", options->mode, "enforce, observe or offline")
-      ->required()
-      ->check(CLI::IsMember({"enforce", "observe", "offline"}));
-  command->add_option("AGENT", options->agent, "only this one (default: all)");
-  add_control_options(*command, options->control);
-  command->footer(
+  auto command = stile.add("mode", "enforce, observe, or cut off (offline)");
+  command.word("MODE", options->mode, "enforce, observe or offline")
+      .required()
+      .one_of({"enforce", "observe", "offline"});
+  command.word("AGENT", options->agent, "only this one (default: all)");
+  add_control_options(command, options->control);
+  command.examples(
       "Examples:\n"
       "  stile mode offline               nobody gets out; what is open is closed\n"
       "  stile mode offline alpha         alpha does not\n"
       "  stile mode observe alpha         log what would be refused, but let it through\n"
       "  stile mode enforce alpha");
-  command->callback([options, &action] { action = [options] { return run_mode(*options); }; });
+  command.does([options] { return run_mode(*options); });
 }
 
 }  // namespace stile::cli

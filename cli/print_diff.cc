@@ -42,7 +42,7 @@ void print_patterns(char sign, const char* key, const std::vector<std::string>& 
   }
 }
 
-const char* text_of(AgentDiff::Kind kind) {
+const char* kind_text(AgentDiff::Kind kind) {
   switch (kind) {
     case AgentDiff::Kind::added:
       return "added";
@@ -55,14 +55,14 @@ const char* text_of(AgentDiff::Kind kind) {
 }
 
 Json rows_as_json(const std::vector<ReplayRow>& rows) {
-  Json list = Json::array();
+  Json list = Json::list();
   for (const auto& row : rows) {
-    list.push_back({{"agent", row.agent},
-                    {"target", row.target},
-                    {"count", row.count},
-                    {"old", row.before.text()},
-                    {"new", row.after.text()},
-                    {"rule", row.after.rule}});
+    list.add({{"agent", row.agent},
+              {"target", row.target},
+              {"count", row.count},
+              {"old", row.before.text()},
+              {"new", row.after.text()},
+              {"rule", row.after.rule}});
   }
   return list;
 }
@@ -83,7 +83,7 @@ void print_rule_diff(const std::vector<AgentDiff>& diffs, const Terminal& termin
   if (diffs.empty()) std::cout << "no difference\n";
   for (const auto& diff : diffs) {
     std::cout << '\n'
-              << terminal.coloured(diff.agent, Colour::bold) << ' ' << text_of(diff.kind) << '\n';
+              << terminal.coloured(diff.agent, Colour::bold) << ' ' << kind_text(diff.kind) << '\n';
     print_patterns('+', "allow", diff.allow_added, terminal);
     print_patterns('-', "allow", diff.allow_removed, terminal);
     print_patterns('+', "deny", diff.deny_added, terminal);
@@ -104,19 +104,19 @@ Json as_json(const Replay& replay) {
 }
 
 Json as_json(const std::vector<AgentDiff>& diffs) {
-  Json agents = Json::array();
+  Json agents = Json::list();
   for (const auto& diff : diffs) {
-    Json settings = Json::array();
+    Json settings = Json::list();
     for (const auto& setting : diff.settings) {
-      settings.push_back({{"key", setting.key}, {"old", setting.before}, {"new", setting.after}});
+      settings.add({{"key", setting.key}, {"old", setting.before}, {"new", setting.after}});
     }
-    agents.push_back({{"agent", diff.agent},
-                      {"change", text_of(diff.kind)},
-                      {"allow_added", diff.allow_added},
-                      {"allow_removed", diff.allow_removed},
-                      {"deny_added", diff.deny_added},
-                      {"deny_removed", diff.deny_removed},
-                      {"settings", settings}});
+    agents.add({{"agent", diff.agent},
+                {"change", kind_text(diff.kind)},
+                {"allow_added", diff.allow_added},
+                {"allow_removed", diff.allow_removed},
+                {"deny_added", diff.deny_added},
+                {"deny_removed", diff.deny_removed},
+                {"settings", settings}});
   }
   return {{"ok", true}, {"agents", agents}};
 }

@@ -1,5 +1,4 @@
 // stile put-agent, stile remove-agent: agents come and go while the daemon runs.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -28,7 +27,7 @@ Outcome<std::string> read_card(const std::string& path) {
   if (!in && text.empty()) {
     return Failure{failed, "config-error", "cannot read the card " + path, "ls -l " + path};
   }
-  if (!Json::parse(text, nullptr, false).is_object()) {
+  if (!Json::parse(text).is_object()) {
     return Failure{failed, "config-error", path + " is no JSON object", "jq . " + path};
   }
   std::replace_if(
@@ -65,26 +64,26 @@ int remove(const PutAgentOptions& options) {
 
 }  // namespace
 
-void add_put_agent(CLI::App& app, Action& action) {
+void add_put_agent(Command& stile) {
   auto options = std::make_shared<PutAgentOptions>();
-  auto* command = app.add_subcommand("put-agent", "add an agent, or replace it, from a card");
-  command->add_option("FILE", options->file, "the card (JSON); - is standard input")->required();
-  add_control_options(*command, options->control);
-  command->footer(
+  auto command = stile.add("put-agent", "add an agent, or replace it, from a card");
+  command.word("FILE", options->file, "the card (JSON); - is standard input").required();
+  add_control_options(command, options->control);
+  command.examples(
       "Examples:\n"
       "  stile put-agent alpha.json\n"
       "  echo '{\"agent_id\":\"alpha\",\"source\":[\"10.200.0.2\"],\n"
       "         \"allowed_hosts\":[\"api.openai.com\"],\"ttl_seconds\":3600}' | stile put-agent -");
-  command->callback([options, &action] { action = [options] { return put(*options); }; });
+  command.does([options] { return put(*options); });
 }
 
-void add_remove_agent(CLI::App& app, Action& action) {
+void add_remove_agent(Command& stile) {
   auto options = std::make_shared<PutAgentOptions>();
-  auto* command = app.add_subcommand("remove-agent", "remove an agent and close what it has open");
-  command->add_option("AGENT", options->agent, "the agent's id")->required();
-  add_control_options(*command, options->control);
-  command->footer("Example:\n  stile remove-agent alpha");
-  command->callback([options, &action] { action = [options] { return remove(*options); }; });
+  auto command = stile.add("remove-agent", "remove an agent and close what it has open");
+  command.word("AGENT", options->agent, "the agent's id").required();
+  add_control_options(command, options->control);
+  command.examples("Example:\n  stile remove-agent alpha");
+  command.does([options] { return remove(*options); });
 }
 
 }  // namespace stile::cli

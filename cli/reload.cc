@@ -1,5 +1,4 @@
 // stile reload, rotate, drain: what the daemon does with itself.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
@@ -32,47 +31,42 @@ struct Simple {
   const char* done;
 };
 
-void add_simple(CLI::App& app, Action& action, const Simple& simple) {
+void add_simple(Command& stile, const Simple& simple) {
   auto options = std::make_shared<ControlOptions>();
-  auto* command = app.add_subcommand(simple.name, simple.help);
-  add_control_options(*command, *options);
-  command->footer(simple.footer);
-  command->callback([options, simple, &action] {
-    action = [options, simple] {
-      return ask(*options, Access::change, {{"action", simple.name}},
-                 [&](const Json&, const Terminal&) {
-                   std::cout << simple.done << '\n';
-                   return fine;
-                 });
-    };
+  auto command = stile.add(simple.name, simple.help);
+  add_control_options(command, *options);
+  command.examples(simple.footer);
+  command.does([options, simple] {
+    return ask(*options, Access::change, {{"action", simple.name}},
+               [&](const Json&, const Terminal&) {
+                 std::cout << simple.done << '\n';
+                 return fine;
+               });
   });
 }
 
 }  // namespace
 
-void add_reload(CLI::App& app, Action& action) {
+void add_reload(Command& stile) {
   auto options = std::make_shared<ControlOptions>();
-  auto* command = app.add_subcommand("reload", "read the config again, all or nothing");
-  add_control_options(*command, *options);
-  command->footer(
+  auto command = stile.add("reload", "read the config again, all or nothing");
+  add_control_options(command, *options);
+  command.examples(
       "Example:\n  stile check && stile diff && stile reload\n"
       "A config with an error changes nothing. Only what the new policy refuses is closed.");
-  command->callback([options, &action] {
-    action = [options] {
-      return ask(*options, Access::change, {{"action", "reload"}}, print_reload);
-    };
+  command.does([options] {
+    return ask(*options, Access::change, {{"action", "reload"}}, print_reload);
   });
 }
 
-void add_rotate(CLI::App& app, Action& action) {
-  add_simple(
-      app, action,
-      {"rotate", "reopen the audit log, after it was moved away",
-       "Example:\n  mv audit.jsonl audit.jsonl.1 && stile rotate", "the audit log was reopened"});
+void add_rotate(Command& stile) {
+  add_simple(stile, {"rotate", "reopen the audit log, after it was moved away",
+                     "Example:\n  mv audit.jsonl audit.jsonl.1 && stile rotate",
+                     "the audit log was reopened"});
 }
 
-void add_drain(CLI::App& app, Action& action) {
-  add_simple(app, action,
+void add_drain(Command& stile) {
+  add_simple(stile,
              {"drain", "let what is open end, refuse what is new, then stop",
               "Example:\n  stile drain && systemctl restart stiled",
               "draining: new requests are refused; the daemon ends with the last tunnel, or at "

@@ -1,5 +1,4 @@
 // stile revoke: ends grants, and denies what the policy itself allows.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
@@ -18,11 +17,14 @@ struct RevokeOptions {
 };
 
 int run_revoke(const RevokeOptions& options) {
+  if (options.hosts.empty() && options.grant.empty()) {
+    return misuse("revoke", "HOST or --grant is missing");
+  }
   Json request{{"action", "revoke"}, {"agent", options.agent}};
   if (options.grant.empty()) {
-    request["hosts"] = options.hosts;
+    request.set("hosts", options.hosts);
   } else {
-    request["grant"] = options.grant;
+    request.set("grant", options.grant);
   }
   return ask(options.control, Access::change, request, [&](const Json& answer, const Terminal&) {
     const Json& ended = list_of(answer, "ended");
@@ -44,26 +46,22 @@ int run_revoke(const RevokeOptions& options) {
 
 }  // namespace
 
-void add_revoke(CLI::App& app, Action& action) {
+void add_revoke(Command& stile) {
   auto options = std::make_shared<RevokeOptions>();
-  auto* command = app.add_subcommand("revoke", "take hosts from an agent, now");
-  command->add_option("AGENT", options->agent, "the agent's id")->required();
-  auto* hosts =
-      command->add_option("HOST", options->hosts, "patterns; open connections there are closed")
-          ->check(check_pattern);
-  auto* grant = command->add_option("--grant", options->grant, "end this grant instead");
-  hosts->excludes(grant);
-  add_control_options(*command, options->control);
-  command->footer(
+  auto command = stile.add("revoke", "take hosts from an agent, now");
+  command.word("AGENT", options->agent, "the agent's id").required();
+  const auto grant = command.option("--grant", options->grant, "end this grant instead");
+  command.words("HOST", options->hosts, "patterns; open connections there are closed")
+      .check(check_pattern)
+      .excludes(grant);
+  add_control_options(command, options->control);
+  command.examples(
       "Examples:\n"
       "  stile revoke alpha wheels.example.org\n"
       "  stile revoke alpha --grant 7f3a      (the ids are in `stile agents alpha`)\n"
       "A host that the policy itself allows is denied until `stile allow`, or until that agent's\n"
       "entry in the config changes.");
-  command->callback([options, hosts, grant, &action] {
-    if (hosts->empty() && grant->empty()) throw CLI::RequiredError("HOST or --grant");
-    action = [options] { return run_revoke(*options); };
-  });
+  command.does([options] { return run_revoke(*options); });
 }
 
 }  // namespace stile::cli

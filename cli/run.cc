@@ -9,7 +9,9 @@
 
 namespace stile::cli {
 
-void add_run(CLI::App& app, Action& action) {
+void add_run(Command& stile) {
+  CLI::App& app = stile.app();
+  Action& action = stile.chosen();
   auto options = std::make_shared<run::Options>();
   auto* command = app.add_subcommand(
       "run", "run a command that reaches nothing but what is allowed; needs no root, no daemon");

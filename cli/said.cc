@@ -11,10 +11,10 @@ namespace stile::cli {
 namespace {
 
 Json lines_of(const std::string& text) {
-  Json lines = Json::array();
+  Json lines = Json::list();
   std::istringstream in{text};
   for (std::string line; std::getline(in, line);) {
-    if (!line.empty()) lines.push_back(line);
+    if (!line.empty()) lines.add(line);
   }
   return lines;
 }

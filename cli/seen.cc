@@ -13,7 +13,7 @@ using audit::Key;
 
 namespace {
 
-SeenTarget target_of(const audit::Line& line) {
+SeenTarget target_in(const audit::Line& line) {
   SeenTarget target;
   target.agent = line.text(Key::agent);
   if (target.agent.empty()) {
@@ -48,7 +48,7 @@ void Seen::add(const audit::Line& line) {
   if ((event != "open" && event != "deny") || line.raw(Key::host).empty()) return;
   if (first_.empty()) first_ = line.raw(Key::ts);
   last_ = line.raw(Key::ts);
-  auto target = target_of(line);
+  auto target = target_in(line);
   auto found = targets_.find(target);
   if (found == targets_.end()) {
     if (targets_.size() >= max_targets) {

@@ -1,8 +1,9 @@
 // stile status: the daemon at a glance.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
+#include "audit/text.h"
 #include "cli/agent_detail.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
@@ -14,16 +15,19 @@ namespace {
 
 void print_totals(const Json& answer, const Terminal& terminal) {
   const auto count = [&](const char* key) { return std::to_string(number_of(answer, key)); };
-  std::cout << "  agents    " << count("agents") << ", with " << count("grants") << " grants\n"
-            << "  open      " << count("tunnels_open") << " tunnels, " << count("connections_open")
-            << " connections\n"
+  const auto counted = [&](const char* key, const char* noun) {
+    return audit::counted(number_of(answer, key), noun);
+  };
+  std::cout << "  agents    " << count("agents") << ", with " << counted("grants", "grant") << '\n'
+            << "  open      " << counted("tunnels_open", "tunnel") << ", "
+            << counted("connections_open", "connection") << '\n'
             << "  requests  " << count("requests_allowed") << " allowed, "
             << count("requests_denied") << " denied, " << count("requests_would_deny")
             << " would be denied\n"
             << "  bytes     " << bytes_text(number_of(answer, "bytes_up")) << " up, "
             << bytes_text(number_of(answer, "bytes_down")) << " down\n"
-            << "  audit     " << count("audit_events") << " lines, " << count("audit_gaps")
-            << " gaps\n";
+            << "  audit     " << counted("audit_events", "line") << ", "
+            << counted("audit_gaps", "gap") << '\n';
   if (has(answer, "audit_problem")) {
     std::cout << terminal.coloured("  the audit log cannot be written: ", Colour::red)
               << Cell{text_of(answer, "audit_problem")}.text
@@ -41,10 +45,12 @@ int print_status(const Json& answer, const Terminal& terminal) {
   print_totals(answer, terminal);
   const Json& rejected = list_of(answer, "rejected_cards");
   for (const Json& card : rejected) {
-    auto problem = text_of(card, "problem");
-    if (problem.ends_with('\n')) problem.pop_back();
     std::cout << terminal.coloured("  card refused: ", Colour::red)
-              << Cell{text_of(card, "file")}.text << ": " << Cell{problem}.text << '\n';
+              << Cell{text_of(card, "file")}.text << '\n';
+    std::istringstream problems{text_of(card, "problem")};
+    for (std::string problem; std::getline(problems, problem);) {
+      std::cout << "    " << Cell{problem}.text << '\n';
+    }
   }
   if (!rejected.empty()) std::cout << "  next: mend the cards, then: stile check && stile reload\n";
   return fine;
@@ -52,15 +58,13 @@ int print_status(const Json& answer, const Terminal& terminal) {
 
 }  // namespace
 
-void add_status(CLI::App& app, Action& action) {
+void add_status(Command& stile) {
   auto options = std::make_shared<ControlOptions>();
-  auto* command = app.add_subcommand("status", "the daemon at a glance (also: stile alone)");
-  add_control_options(*command, *options);
-  command->footer("Examples:\n  stile\n  stile status --json | jq .generation");
-  command->callback([options, &action] {
-    action = [options] {
-      return ask(*options, Access::look, {{"action", "status"}}, print_status);
-    };
+  auto command = stile.add("status", "the daemon at a glance (also: stile alone)");
+  add_control_options(command, *options);
+  command.examples("Examples:\n  stile\n  stile status --json | jq .generation");
+  command.does([options] {
+    return ask(*options, Access::look, {{"action", "status"}}, print_status);
   });
 }
 

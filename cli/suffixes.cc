@@ -14,19 +14,18 @@ std::string parent_of(const std::string& name) {
   return dot == std::string::npos ? std::string{} : name.substr(dot + 1);
 }
 
-// The name that was registered below a public suffix; empty: the host is such a suffix itself.
-std::string registered_name(std::string name) {
-  if (config::is_public_suffix(name)) return {};
-  while (!config::is_public_suffix(parent_of(name))) name = parent_of(name);
-  return name;
-}
-
 bool is_within(const std::string& host, const std::string& name) {
   if (host.size() <= name.size()) return host == name;
   return host.ends_with(name) && host[host.size() - name.size() - 1] == '.';
 }
 
 }  // namespace
+
+std::string registered_name(std::string host) {
+  if (config::is_public_suffix(host)) return {};
+  while (!config::is_public_suffix(parent_of(host))) host = parent_of(host);
+  return host;
+}
 
 std::vector<SuggestedSuffix> find_suffixes(const std::vector<std::string>& hosts) {
   struct Group {

@@ -1,5 +1,4 @@
 // stile suggest: the smallest allowlist for what a log has seen.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
@@ -18,6 +17,7 @@ struct SuggestOptions {
   std::optional<std::string> config;
   std::string agent;
   bool without_denied = false, use_suffixes = false, json = false;
+  bool as_flags = false, as_card = false;
 };
 
 std::string times(const SuggestedRule& rule) {
@@ -55,18 +55,18 @@ void print_list(const AgentAllowlist& list, bool uses_suffixes) {
 }
 
 Json as_json(const std::vector<SuggestedRule>& rules) {
-  Json list = Json::array();
+  Json list = Json::list();
   for (const auto& rule : rules) {
-    list.push_back(
+    list.add(
         {{"pattern", rule.pattern}, {"let_through", rule.let_through}, {"refused", rule.refused}});
   }
   return list;
 }
 
 Json as_json(const AgentAllowlist& list) {
-  Json suffixes = Json::array();
+  Json suffixes = Json::list();
   for (const auto& suffix : list.suffixes) {
-    suffixes.push_back({{"pattern", suffix.pattern}, {"covers", suffix.covers}});
+    suffixes.add({{"pattern", suffix.pattern}, {"covers", suffix.covers}});
   }
   return {{"agent", list.agent},
           {"allow", as_json(list.allow)},
@@ -75,11 +75,58 @@ Json as_json(const AgentAllowlist& list) {
           {"remarks", list.remarks}};
 }
 
-void print(const SuggestOptions& options, const std::vector<AgentAllowlist>& lists,
-           const Seen& seen) {
+// The hosts of a list have no byte that means anything to a shell.
+void print_flags(const AgentAllowlist& list) {
+  for (const auto& rule : list.allow) {
+    std::cout << (&rule == &list.allow.front() ? "" : " ") << "--allow " << rule.pattern;
+  }
+  std::cout << '\n';
+}
+
+void print_card(const AgentAllowlist& list) {
+  const auto print_list = [](const char* key, const std::vector<SuggestedRule>& rules) {
+    std::cout << ",\n \"" << key << "\": [";
+    for (const auto& rule : rules) {
+      std::cout << (&rule == &rules.front() ? "" : ",") << "\n  " << dump(rule.pattern);
+    }
+    std::cout << ']';
+  };
+  std::cout << "{\"agent_id\": " << dump(list.agent);
+  print_list("allowed_hosts", list.allow);
+  if (!list.allow_ip.empty()) print_list("allow_ip", list.allow_ip);
+  std::cout << "}\n";
+}
+
+// Flags and cards are of one agent, and nothing but them is printed: they are for $(…) and > FILE.
+int print_for_one(const SuggestOptions& options, const std::vector<AgentAllowlist>& lists) {
+  if (lists.size() != 1) {
+    std::string names;
+    for (const auto& list : lists) names += (names.empty() ? "" : ", ") + list.agent;
+    const bool is_none = lists.empty();
+    return report(
+        {failed, "no-agent",
+         is_none ? "nothing was asked for in this log" : "the log has several agents: " + names,
+         is_none ? "" : "stile suggest --agent " + lists.front().agent + " …"},
+        {});
+  }
+  const auto& list = lists.front();
+  if (options.as_card) {
+    print_card(list);
+  } else {
+    print_flags(list);
+  }
+  for (const auto& rule : list.allow_ip) {
+    if (!options.as_card) std::cerr << "not a flag: allow_ip " << rule.pattern << "; see --card\n";
+  }
+  for (const auto& remark : list.remarks) std::cerr << "not suggested: " << remark << '\n';
+  return fine;
+}
+
+void print_suggest(const SuggestOptions& options, const std::vector<AgentAllowlist>& lists,
+                   const Seen& seen) {
   if (options.json) {
-    Json agents = Json::array();
-    for (const auto& list : lists) agents.push_back(as_json(list));
+    Json agents = Json::list();
+    for (const auto& list : lists) agents.add(as_json(list));
     std::cout << dump({{"ok", true}, {"agents", agents}}) << '\n';
     return;
   }
@@ -120,30 +167,37 @@ int run_suggest(const SuggestOptions& options) {
   const auto lists =
       make_allowlists(*seen, {[&](const std::string& agent) { return ports_of(config, agent); },
                               options.agent, !options.without_denied, options.use_suffixes});
-  print(options, lists, *seen);
+  if (options.as_flags || options.as_card) return print_for_one(options, lists);
+  print_suggest(options, lists, *seen);
   return fine;
 }
 
 }  // namespace
 
-void add_suggest(CLI::App& app, Action& action) {
+void add_suggest(Command& stile) {
   auto options = std::make_shared<SuggestOptions>();
-  auto* command = app.add_subcommand("suggest", "the smallest allowlist for what a log has seen");
-  command->add_option("--audit", options->logs,
-                      "audit logs; - is standard input (default: the config's)");
-  command->add_option("--config", options->config,
-                      "whose ports need not be named (default: the one in use)");
-  command->add_option("--agent", options->agent, "only this one");
-  command->add_flag("--without-denied", options->without_denied,
-                    "leave out what was refused: only what was let through or observed");
-  command->add_flag("--suffixes", options->use_suffixes,
-                    "one suffix in the place of several hosts; never a public one");
-  command->add_flag("--json", options->json, "as JSON");
-  command->footer(
+  auto command = stile.add("suggest", "the smallest allowlist for what a log has seen");
+  command.options("--audit", options->logs,
+                  "audit logs; - is standard input (default: the config's)");
+  command.option("--config", options->config,
+                 "whose ports need not be named (default: the one in use)");
+  command.option("--agent", options->agent, "only this one");
+  command.flag("--without-denied", options->without_denied,
+               "leave out what was refused: only what was let through or observed");
+  command.flag("--suffixes", options->use_suffixes,
+               "one suffix in the place of several hosts; never a public one");
+  const auto json = command.flag("--json", options->json, "as JSON");
+  const auto card = command.flag("--card", options->as_card, "as an agent card").excludes(json);
+  command.flag("--flags", options->as_flags, "as options of `stile run`")
+      .excludes(json)
+      .excludes(card);
+  command.examples(
       "Examples:\n"
       "  stile mode observe alpha; …; stile suggest --agent alpha\n"
-      "  stile suggest --audit audit.jsonl.1 audit.jsonl --without-denied");
-  command->callback([options, &action] { action = [options] { return run_suggest(*options); }; });
+      "  stile suggest --audit audit.jsonl.1 audit.jsonl --without-denied\n"
+      "  stile run $(stile suggest --audit seen.jsonl --flags) -- ./agent\n"
+      "  stile suggest --agent alpha --card > alpha.json");
+  command.does([options] { return run_suggest(*options); });
 }
 
 }  // namespace stile::cli

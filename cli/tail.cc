@@ -1,13 +1,14 @@
 // stile tail: the live view of what agents do.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
 #include <memory>
 
 #include "audit/line.h"
 #include "audit/show.h"
+#include "audit/text.h"
+#include "cli/advisor.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
 #include "cli/event_line.h"
@@ -23,23 +24,25 @@ struct TailOptions {
 // Every line has been flushed when the next one is waited for, so that nothing is left to be done.
 void end_quietly(int) { ::_exit(fine); }
 
-void show(const TailOptions& options, const std::string& text, const Terminal& terminal) {
+void show_event(const TailOptions& options, const std::string& text, const Terminal& terminal,
+                Advisor& advisor) {
   audit::Line line;
   if (audit::read_line(text, line) == audit::LineKind::whole) {
     if (!audit::matches(line, options.filter)) return;
     if (options.control.json) {
       std::cout << text << std::endl;  // an audit line is printable ASCII
     } else {
-      std::cout << event_line(line, terminal) << std::endl;
+      std::cout << event_line(line, terminal) << '\n'
+                << advice_text(advisor.after(line), "         ") << std::flush;
     }
     return;
   }
-  const Json event = Json::parse(text, nullptr, false);
+  const Json event = Json::parse(text);
   if (options.control.json) {
     std::cout << dump(event) << std::endl;
   } else if (text_of(event, "event") == "missed") {
-    const auto words = "-- " + std::to_string(number_of(event, "count")) +
-                       " events missed: they came faster than they were read; all are in the log";
+    const auto words = "-- " + audit::counted(number_of(event, "count"), "event") +
+                       " missed: they came faster than they were read; all are in the log";
     std::cout << terminal.coloured(words, Colour::yellow) << std::endl;
   }
 }
@@ -50,12 +53,19 @@ int run_tail(const TailOptions& options) {
   std::signal(SIGPIPE, end_quietly);
   auto client = connect(options.control, Access::look);
   if (!client) return report(client.error(), options.control);
+  if (!options.filter.agent.empty()) {
+    const Json agent{{"action", "agent"}, {"agent", options.filter.agent}};
+    if (const auto known = send_request(*client, agent); !known) {
+      return report(known.error(), options.control);
+    }
+  }
   Json request{{"action", "tail"}};
-  if (!options.filter.agent.empty()) request["agent"] = options.filter.agent;
+  if (!options.filter.agent.empty()) request.set("agent", options.filter.agent);
   if (const auto answer = send_request(*client, request); !answer) {
     return report(answer.error(), options.control);
   }
   const Terminal terminal = Terminal::of_output();
+  Advisor advisor{options.control};
   while (true) {
     const auto text = client->next_line(0);
     if (!text) return report(text.error(), options.control);
@@ -64,26 +74,27 @@ int run_tail(const TailOptions& options) {
                      "systemctl status stiled"},
                     options.control);
     }
-    show(options, **text, terminal);
+    show_event(options, **text, terminal, advisor);
   }
 }
 
 }  // namespace
 
-void add_tail(CLI::App& app, Action& action) {
+void add_tail(Command& stile) {
   auto options = std::make_shared<TailOptions>();
-  auto* command = app.add_subcommand("tail", "watch decisions as they are made");
-  command->add_option("--agent", options->filter.agent, "only this one");
-  command->add_flag("--denied", options->filter.denied_only, "only what is, or would be, refused");
-  add_control_options(*command, options->control);
-  command->footer(
+  auto command = stile.add("tail", "watch decisions as they are made");
+  command.option("--agent", options->filter.agent, "only this one");
+  command.flag("--denied", options->filter.denied_only, "only what is, or would be, refused");
+  add_control_options(command, options->control);
+  command.examples(
       "Examples:\n"
       "  stile tail --denied\n"
       "  stile tail --agent alpha\n"
       "  stile tail --json | jq -r .host\n"
-      "One line an event, times in UTC. A slow reader never holds up the proxy: it is told how\n"
+      "One line an event, times in UTC; the first refusal of a kind with what to do about it.\n"
+      "A slow reader never holds up the proxy: it is told how\n"
       "many events it missed. Ctrl-C ends it.");
-  command->callback([options, &action] { action = [options] { return run_tail(*options); }; });
+  command.does([options] { return run_tail(*options); });
 }
 
 }  // namespace stile::cli

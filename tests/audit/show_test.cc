@@ -19,7 +19,10 @@ class AuditShow : public AuditWorld {
   }
   [[nodiscard]] std::string shown(const ShowOptions& options, int expected_status = 0) const {
     std::ostringstream out, err;
-    EXPECT_EQ(show({log_path_}, options, out, err), expected_status);
+    const auto print = [&](const Line& line, std::string_view) {
+      if (matches(line, options)) out << describe(line) << '\n';
+    };
+    EXPECT_EQ(read_lines({log_path_}, print, err), expected_status);
     return out.str() + err.str();
   }
 };
@@ -30,10 +33,10 @@ TEST_F(AuditShow, WritesOneReadableLineEach) {
             "2026-11-16T09:00:00.000000Z open      alpha        CONNECT api.github.com:443 by "
             "api.github.com (/etc/stile/stile.toml:12) status 200 to 140.82.121.6 sni "
             "api.github.com policy 3\n"
-            "2026-11-16T09:00:00.000000Z deny      alpha        CONNECT a.example:443 deny "
+            "2026-11-16T09:00:00.000000Z deny      alpha        CONNECT a.example:443 "
             "host-not-allowed status 403 policy 3\n"
             "2026-11-16T09:00:00.000000Z deny      beta         CONNECT "
-            "b.example\\u001b[2J:443 deny host-not-allowed status 403 policy 3\n"
+            "b.example\\u001b[2J:443 host-not-allowed status 403 policy 3\n"
             "2026-11-16T09:00:00.000000Z close     alpha        CONNECT api.github.com:443 by "
             "api.github.com (/etc/stile/stile.toml:12) status 200 to 140.82.121.6 sni "
             "api.github.com up 517 down 16464 ms 842 policy 3\n");
@@ -55,6 +58,23 @@ TEST_F(AuditShow, KeepsToOneAgentOrToRefusals) {
   EXPECT_EQ(std::ranges::count(shown({.denied_only = true}), '\n'), 2);
   EXPECT_EQ(std::ranges::count(shown({.agent = "alpha", .denied_only = true}), '\n'), 1);
   EXPECT_EQ(shown({.agent = "gamma"}), "");
+}
+
+TEST_F(AuditShow, KeepsToWhatCameLater) {
+  write_sample();
+  EXPECT_EQ(std::ranges::count(shown({.since = "2026-11-16T09:00:00.000000Z"}), '\n'), 4);
+  EXPECT_EQ(shown({.since = "2026-11-16T09:00:00.000001Z"}), "");
+}
+
+TEST_F(AuditShow, WhatTheEndOfTheDaemonCutWasNotRefused) {
+  {
+    const auto log = open_log();
+    Record cut = close_record(1);
+    cut.verdict = acl::Verdict::deny;
+    cut.reason = acl::Reason::draining;
+    EXPECT_EQ(write(*log, {open_record(1), cut}), 2u);
+  }
+  EXPECT_EQ(shown({.denied_only = true}), "");
 }
 
 TEST_F(AuditShow, NamesWhatIsNoAuditLineAndGoesOn) {

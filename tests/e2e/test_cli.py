@@ -28,10 +28,39 @@ def test_every_command_is_in_the_help_and_has_help_with_an_example():
 
 
 @pytest.mark.parametrize("arguments", [["no-such-command"], ["--no-such-flag"], ["check", "a", "b"],
-                                       ["audit"], ["audit", "verify"]])
+                                       ["audit"]])
 def test_misuse_is_status_2_with_a_word_on_stderr(arguments):
     done = stile(*arguments)
     assert done.code == 2 and done.err and not done.out
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["tial"], "stile: unknown command 'tial'; did you mean 'tail'?"),
+    (["xyzzy-quux"], "stile: unknown command 'xyzzy-quux'\n"),
+    (["--josn"], "stile: unknown option '--josn'"),
+    (["audit", "shwo"], "stile audit: unknown command 'shwo'; did you mean 'show'?"),
+    (["audit"], "stile audit: a command is missing: verify, show"),
+    (["budget"], "stile budget: a command is missing: reset"),
+    (["tail", "--agnet", "alpha"], "stile tail: unknown option '--agnet'; did you mean '--agent'?"),
+    (["check", "a", "b"], "stile check: 'b' is one word too many"),
+    (["mode", "of"], "'of' is none of enforce, observe, offline"),
+    (["allow", "alpha"], "stile allow: HOST is required"),
+    (["revoke", "alpha"], "stile revoke: HOST or --grant is missing"),
+    (["help", "tial"], "stile: unknown command 'tial'; did you mean 'tail'?"),
+    (["tial", "--help"], "stile: unknown command 'tial'; did you mean 'tail'?"),
+])
+def test_misuse_names_the_word_and_the_nearest_that_is_right(arguments, said):
+    done = stile(*arguments)
+    assert done.code == 2 and said in done.err and "next: stile" in done.err, done.err
+    command = done.err.partition("next: ")[2].split()
+    assert stile(*command[1:]).code == 0, "the advice is no command either"
+
+
+def test_help_and_version_are_commands_too():
+    assert stile("help").out == stile("--help").out
+    assert stile("help", "allow").out == stile("allow", "--help").out
+    assert stile("help", "audit", "show").out == stile("audit", "show", "--help").out
+    assert stile("version").out == stile("--version").out
 
 
 def test_check_tells_of_a_good_config(world):
@@ -69,6 +98,16 @@ def test_audit_verify_and_show_read_what_the_daemon_wrote(world):
     assert shown.code == 0
     assert "x.test" in shown.out and "host-not-allowed" in shown.out
     assert len(shown.out.splitlines()) == 1
+    assert "x.test" not in stile("audit", "show", "--since", "2099-01-01T00:00:00Z", log).out
+    assert "x.test" in stile("audit", "show", "--since", "10m", log).out
+    assert stile("audit", "show", "--since", "yesterday", log).code == 2
+
+
+def test_audit_show_of_nobody_says_who_is_there(world):
+    log = written_log(world)
+    done = stile("audit", "show", "--agent", "nobody", log)
+    assert done.out == "" and "the log has 'alpha'" in done.err
+
 
 
 def test_offline_commands_speak_json(world):

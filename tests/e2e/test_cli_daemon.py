@@ -45,6 +45,7 @@ def test_status_shows_refused_cards(world):
     proxy = world.start(server={"control": world.short_path("control.sock")},
                         agents={"directories": [str(cards)]})
     text = Operator(proxy).does("status")
+    assert "\\x0a" not in text and "1 tunnels" not in text
     assert "card refused" in text and "bad.json" in text and "next:" in text
 
 
@@ -144,6 +145,9 @@ def test_reload_of_a_bad_config_changes_nothing_and_says_where(town):
     proxy.config.write_text(proxy.config.read_text() + "\n[dns]\nsevers = []\n")
     done = stile("reload")
     assert done.code == 1
+    assert "\\x0a" not in done.err
+    logged = proxy.log_text().partition("reload refused")[2].splitlines()
+    assert logged[1].startswith("stiled: error: /") and "?" not in logged[0]
     assert "stile.toml:" in done.err and "next: stile check" in done.err
     assert reaches(town, "o.test")
 
@@ -241,6 +245,11 @@ def test_tail_shows_decisions_as_they_are_made(town):
         watch.process.send_signal(signal.SIGINT)
         assert watch.process.wait(20) == 0
         assert watch.process.stderr.read() == ""
+
+
+def test_tail_of_nobody_says_who_is_there(town):
+    done = town[2]("tail", "--agent", "xyzzy-quux")
+    assert done.code == 1 and "there are: alpha, beta" in done.err
 
 
 def test_tail_as_json_is_the_audit_line_itself(town):

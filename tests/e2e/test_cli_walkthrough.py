@@ -76,11 +76,14 @@ def test_from_observing_to_enforcing(place):
 def test_a_refusal_in_ten_seconds(place):
     world, proxy = place
     types = Typist("troubleshooting.md", Operator(proxy), **{
-        "https://exmaple.com/": f"https://b.test:{world.port}/", "exmaple.com": "b.test"})
-    said = types("stile explain alpha https://exmaple.com/", code=1)
+        "https://wheels.example.org/": f"https://b.test:{world.port}/", "wheels.example.org": "b.test"})
+    said = types("stile explain alpha https://wheels.example.org/", code=1)
     assert said.startswith("deny host-not-allowed")
     assert "the nearest is a.test" in said
     assert f"next: stile allow alpha b.test:{world.port} --for 10m" in said
-    types("stile allow alpha exmaple.com --for 10m")
+    types("stile allow alpha wheels.example.org --for 10m")
     assert proxy.curl(f"https://b.test:{world.port}/").out == b"ok"
+    assert "saved in" in types("stile allow alpha wheels.example.org --save")
+    assert '"b.test"' in proxy.config.read_text()
+    types("stile doctor", add=["--config", proxy.config])
     assert types.left <= {"stile tail --denied"}

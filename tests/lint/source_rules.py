@@ -42,8 +42,8 @@ class Library(NamedTuple):
 
 LIBRARIES = {
     "toml++": Library(r"toml\+\+/", r"\btoml::", ("config/",), in_headers=False),
-    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "cli/", "run/"),
-                             in_headers=("cli/",)),
+    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "cli/json.cc", "run/"),
+                             in_headers=False),
     "re2": Library(r"re2/", r"\bre2::|\bRE2\b", ("acl/",)),
     "c-ares": Library(r"ares(_\w+)?\.h", r"\bares_\w+\(", ("proxy/dns/",)),
     "prometheus-cpp": Library(r"prometheus/", r"\bprometheus::", ("proxy/metrics/",)),
@@ -52,7 +52,7 @@ LIBRARIES = {
     "libseccomp": Library(r"seccomp\.h", r"\bseccomp_\w+\(", ("proxy/server/", "confine/"), in_headers=False),
     "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/")),
     "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/",)),
-    "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/", "cmd/")),
+    "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/command.", "cli/run.cc", "cmd/")),
 }
 
 # The core decides from values alone: what it cannot name it cannot depend on.

@@ -1,0 +1,65 @@
+// Advisor: advice about refusals as they pass by, each kind once.
+#include "cli/advisor.h"
+
+#include <limits>
+
+#include "cli/situation.h"
+
+namespace stile::cli {
+namespace {
+
+using audit::Key;
+
+// An agent can be refused at any number of hosts, and as often as it likes.
+constexpr std::size_t most_remembered = 10'000;
+constexpr std::chrono::seconds situation_lasts{1};
+constexpr std::string_view run_agent = "run";  // the id that `stile run` gives its command
+
+Refused refused_in(const audit::Line& line) {
+  Refused refused;
+  refused.reason = line.raw(Key::reason);
+  refused.agent = line.text(Key::agent);
+  refused.scheme = line.raw(Key::scheme) == "http" ? acl::Scheme::http : acl::Scheme::tunnel;
+  refused.host = line.text(Key::host);
+  const auto port = line.number(Key::port);
+  const bool is_port = port <= std::numeric_limits<std::uint16_t>::max();
+  refused.port = is_port ? static_cast<std::uint16_t>(port) : std::uint16_t{0};
+  refused.rule = line.text(Key::rule);
+  return refused;
+}
+
+}  // namespace
+
+Situation Advisor::ask(const std::string& agent) {
+  if (!client_ && !has_no_daemon_) {
+    auto client = connect(options_, Access::look);
+    if (client) {
+      client_.emplace(std::move(*client));
+    } else {
+      has_no_daemon_ = true;
+    }
+  }
+  Situation situation = client_ ? ask_situation(*client_, agent) : Situation{};
+  situation.is_stile_run = agent == run_agent && situation.entry.empty();
+  return situation;
+}
+
+const Situation& Advisor::situation_of(const std::string& agent) {
+  if (known_.size() >= most_remembered) known_.clear();
+  const auto now = std::chrono::steady_clock::now();
+  const auto [found, is_new] = known_.try_emplace(agent);
+  if (is_new || now - found->second.asked > situation_lasts) found->second = {now, ask(agent)};
+  return found->second.situation;
+}
+
+Advice Advisor::after(const audit::Line& line) {
+  if (line.raw(Key::verdict) != "deny" || line.raw(Key::reason).empty()) return {};
+  const auto refused = refused_in(line);
+  auto kind = std::string{refused.reason} + ' ' + refused.agent;
+  kind.append(" ").append(refused.host).append(":").append(std::to_string(refused.port));
+  if (told_.size() >= most_remembered) told_.clear();
+  if (!told_.insert(std::move(kind)).second) return {};
+  return advice_after(refused, situation_of(refused.agent));
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,39 @@
+// Advisor: advice about refusals as they pass by, each kind once.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "audit/line.h"
+#include "cli/advice.h"
+#include "cli/control_command.h"
+
+namespace stile::cli {
+
+class Advisor {
+ public:
+  explicit Advisor(ControlOptions options) : options_{std::move(options)} {}
+
+  // The advice after an audit line, if it is a refusal of a kind that was not met before.
+  [[nodiscard]] Advice after(const audit::Line& line);
+
+ private:
+  struct Known {
+    std::chrono::steady_clock::time_point asked;
+    Situation situation;
+  };
+  const Situation& situation_of(const std::string& agent);
+  Situation ask(const std::string& agent);
+
+  ControlOptions options_;
+  std::optional<ControlClient>
+      client_;  // one of its own: the caller's may be in the midst of a tail
+  bool has_no_daemon_ = false;
+  std::map<std::string, Known> known_;
+  std::set<std::string> told_;
+};
+
+}  // namespace stile::cli

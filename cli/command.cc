@@ -1,0 +1,200 @@
+// Command: the command line, read with CLI11. What is wrong is said in our own words, with the
+// nearest word that would have been right.
+#include "cli/command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+
+#include "acl/quoted.h"
+#include "config/nearest.h"
+
+namespace stile::cli {
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+Option& Option::check(std::string (*problem)(const std::string& value)) {
+  option_->check(problem);
+  return *this;
+}
+Option& Option::one_of(std::vector<std::string> values) {
+  option_->check([values = std::move(values)](const std::string& value) -> std::string {
+    if (std::find(values.begin(), values.end(), value) != values.end()) return {};
+    std::string problem = acl::quoted(value) + " is none of";
+    for (const auto& known : values) problem += (&known == &values.front() ? " " : ", ") + known;
+    return problem;
+  });
+  return *this;
+}
+Option& Option::excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+Option& Option::shown_as(const char* name) {
+  option_->type_name(name);
+  return *this;
+}
+Option& Option::repeated() {
+  option_->allow_extra_args(false)->take_all();
+  return *this;
+}
+
+Command Command::add(const char* name, const char* help) {
+  if (app_->get_subcommands({}).empty()) app_->require_subcommand(1);
+  return {app_->add_subcommand(name, help), chosen_};
+}
+Option Command::word(const char* name, std::string& value, const char* help) {
+  return Option{app_->add_option(name, value, help)};
+}
+Option Command::word(const char* name, std::optional<std::string>& value, const char* help) {
+  return Option{app_->add_option(name, value, help)};
+}
+Option Command::words(const char* name, std::vector<std::string>& values, const char* help) {
+  return Option{app_->add_option(name, values, help)};
+}
+Option Command::option(const char* name, std::string& value, const char* help) {
+  return Option{app_->add_option(name, value, help)};
+}
+Option Command::option(const char* name, std::optional<std::string>& value, const char* help) {
+  return Option{app_->add_option(name, value, help)};
+}
+Option Command::option(const char* name, std::uint64_t& value, const char* help) {
+  return Option{app_->add_option(name, value, help)->check(CLI::PositiveNumber)};
+}
+Option Command::options(const char* name, std::vector<std::string>& values, const char* help) {
+  return Option{app_->add_option(name, values, help)};
+}
+Option Command::flag(const char* name, bool& value, const char* help) {
+  return Option{app_->add_flag(name, value, help)};
+}
+void Command::takes_a_command() { app_->positionals_at_end(); }
+void Command::examples(const char* text) { app_->footer(text); }
+void Command::does(Action action) {
+  app_->callback([action = std::move(action), chosen = chosen_] { *chosen = action; });
+}
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words commands_below(const CLI::App& app) {
+  Words names;
+  for (const auto* below : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(below->get_name());
+  }
+  return names;
+}
+
+Words options_of(const CLI::App& app) {
+  Words names;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string meant(const std::string& word, const Words& known) {
+  const auto near = config::nearest(word, {known.begin(), known.end()});
+  return near.empty() ? std::string{} : "; did you mean '" + std::string{near} + "'?";
+}
+
+std::string path_of(const CLI::App& app) {
+  const auto* parent = app.get_parent();
+  return parent == nullptr ? app.get_name() : path_of(*parent) + ' ' + app.get_name();
+}
+
+// The command that the words choose, as far as they choose one, and what is left of them.
+struct Chosen {
+  const CLI::App* app;
+  Words rest;
+};
+
+Chosen chosen_by(const CLI::App& stile, const Words& words) {
+  Chosen chosen{&stile, words};
+  while (!chosen.rest.empty()) {
+    const auto names = commands_below(*chosen.app);
+    if (std::find(names.begin(), names.end(), chosen.rest.front()) == names.end()) break;
+    chosen.app = chosen.app->get_subcommand(chosen.rest.front());
+    chosen.rest.erase(chosen.rest.begin());
+  }
+  return chosen;
+}
+
+// Then help for what stands before it is not what was asked for.
+bool names_unknown_command(const Chosen& chosen) {
+  return !commands_below(*chosen.app).empty() && !chosen.rest.empty() &&
+         !chosen.rest.front().starts_with('-');
+}
+
+std::string usage_problem(const Chosen& chosen, const CLI::ParseError& error) {
+  const auto& [app, rest] = chosen;
+  const auto names = commands_below(*app);
+  const auto first_word = std::find_if(rest.begin(), rest.end(),
+                                       [](const auto& word) { return !word.starts_with('-'); });
+  if (!names.empty() && first_word != rest.end()) {
+    return "unknown command " + acl::quoted(*first_word) + meant(*first_word, names);
+  }
+  const auto known = options_of(*app);
+  for (const auto& word : rest) {
+    if (word == "--") break;
+    const auto name = word.substr(0, word.find('='));
+    const bool is_option = name.starts_with("--");
+    if (is_option && std::find(known.begin(), known.end(), name) == known.end()) {
+      return "unknown option " + acl::quoted(name) + meant(name, known);
+    }
+  }
+  if (!names.empty()) {
+    std::string list;
+    for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+    return "a command is missing: " + list;
+  }
+  if (const auto left = app->remaining(); !left.empty()) {
+    return acl::quoted(left.front()) + " is one word too many";
+  }
+  return error.what();
+}
+
+int complain(std::string_view path, std::string_view problem) {
+  std::cerr << path << ": " << problem << "\n  next: " << path << " --help\n";
+  return misused;
+}
+
+// `stile help allow` is `stile allow --help`.
+Words without_help_command(Words words) {
+  if (words.empty()) return {"status"};
+  if (words.front() != "help") return words;
+  words.erase(words.begin());
+  if (words.empty() || words.front() != "--help") words.emplace_back("--help");
+  return words;
+}
+
+}  // namespace
+
+int misuse(std::string_view command, std::string_view problem) {
+  return complain("stile " + std::string{command}, problem);
+}
+
+int run_command_line(Words words, const std::vector<AddCommand*>& commands) {
+  CLI::App app{"stile: what agents may reach, and what they did", "stile"};
+  app.set_version_flag("--version", "stile " STILE_VERSION);
+  app.footer(
+      "Exit status: 0 fine, 1 refused or failed, 2 wrong use, 3 no daemon there.\n"
+      "`stile help COMMAND` has examples.");
+  Action action;
+  Command stile{&app, &action};
+  for (const auto& add : commands) add(stile);
+  words = without_help_command(std::move(words));
+  Words reversed{words.rbegin(), words.rend()};  // CLI11 takes the words from the last to the first
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = chosen_by(app, words);
+    if (error.get_exit_code() == 0 && !names_unknown_command(chosen)) return app.exit(error);
+    return complain(path_of(*chosen.app), usage_problem(chosen, error));
+  }
+  return action();
+}
+
+}  // namespace stile::cli

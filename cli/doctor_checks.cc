@@ -1,0 +1,280 @@
+// doctor_checks: config, daemon, log, disk, clock, permissions and the fence.
+#include "cli/doctor_checks.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "acl/error_text.h"
+#include "audit/line.h"
+#include "audit/text.h"
+#include "cli/human.h"
+#include "config/time_text.h"
+
+extern char** environ;
+
+namespace stile::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t least_free_bytes = 100U << 20U;
+constexpr std::uint64_t least_free_part = 100;  // one of so many
+constexpr std::int64_t most_ahead_micros = 5'000'000;
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string octal(mode_t mode) {
+  constexpr std::string_view digits = "01234567";
+  std::string text = "0";
+  for (const unsigned shift : {6U, 3U, 0U}) text += digits[(mode >> shift) & 7U];
+  return text;
+}
+
+std::string owner_text(const struct stat& status) {
+  std::array<char, 16384> buffer{};
+  struct passwd user {};
+  struct passwd* found_user = nullptr;
+  ::getpwuid_r(status.st_uid, &user, buffer.data(), buffer.size(), &found_user);
+  std::string text = found_user != nullptr ? found_user->pw_name : std::to_string(status.st_uid);
+  struct group group {};
+  struct group* found_group = nullptr;
+  ::getgrgid_r(status.st_gid, &group, buffer.data(), buffer.size(), &found_group);
+  text += ':';
+  text += found_group != nullptr ? found_group->gr_name : std::to_string(status.st_gid);
+  return text + ' ' + octal(status.st_mode);
+}
+
+// A file for words of a shell: an operator's path may have blanks.
+std::string shell_word(const std::string& path) {
+  constexpr std::string_view harmless =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:/";
+  return path.find_first_not_of(harmless) == std::string::npos ? path : '\'' + path + '\'';
+}
+
+std::string folder_of(const std::string& path) {
+  const auto folder = fs::path{path}.parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+void check_socket(const std::string& path, Findings& findings) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return;
+  const bool is_open_to_all = (status.st_mode & 0002U) != 0;
+  findings.push_back({"socket", is_open_to_all ? FindingState::wrong : FindingState::good,
+                      path + ", " + owner_text(status) +
+                          (is_open_to_all ? ": everybody on this host may change the policy" : ""),
+                      is_open_to_all ? "chmod 0660 " + shell_word(path) : ""});
+}
+
+// The end of the log: the time stamp of its last whole line, if it has one.
+std::optional<acl::UnixMicros> last_time(const std::string& path) {
+  constexpr std::streamoff most = 64 << 10;
+  std::ifstream file{path, std::ios::binary | std::ios::ate};
+  if (!file) return {};
+  const std::streamoff size = file.tellg();
+  file.seekg(std::max<std::streamoff>(0, size - most));
+  std::optional<acl::UnixMicros> last;
+  for (std::string line; std::getline(file, line);) {
+    audit::Line read;
+    if (audit::read_line(line, read) != audit::LineKind::whole) continue;
+    if (const auto time = config::parse_time(read.raw(audit::Key::ts))) last = time;
+  }
+  return last;
+}
+
+void check_space(const std::string& subject, const std::string& folder, Findings& findings) {
+  struct statvfs space {};
+  if (::statvfs(folder.c_str(), &space) != 0) {
+    findings.push_back({subject, FindingState::wrong, folder + ": " + error_text(errno),
+                        "ls -ld " + shell_word(folder)});
+    return;
+  }
+  const std::uint64_t left = std::uint64_t{space.f_bavail} * space.f_frsize;
+  const std::uint64_t total = std::uint64_t{space.f_blocks} * space.f_frsize;
+  const bool has_no_files = space.f_files > 0 && space.f_favail * least_free_part < space.f_files;
+  const bool is_full = left < least_free_bytes || left < total / least_free_part || has_no_files;
+  findings.push_back({subject, is_full ? FindingState::wrong : FindingState::good,
+                      folder + ": " + bytes_text(left) + " free" +
+                          (has_no_files ? ", but hardly a file can be made" : ""),
+                      is_full ? "df -h " + shell_word(folder) : ""});
+}
+
+void check_mode(const std::string& path, Findings& findings) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    const bool is_hidden = errno == EACCES;
+    findings.push_back({"permissions", is_hidden ? FindingState::unsure : FindingState::wrong,
+                        path + ": " + error_text(errno),
+                        is_hidden ? "sudo stile doctor" : "ls -ld " + shell_word(folder_of(path))});
+    return;
+  }
+  const bool is_open = (status.st_mode & 0002U) != 0;
+  findings.push_back(
+      {"permissions", is_open ? FindingState::wrong : FindingState::good,
+       path + ", " + owner_text(status) + (is_open ? ": everybody may write it" : ""),
+       is_open ? "chmod o-w " + shell_word(path) : ""});
+}
+
+std::size_t count_namespaces() {
+  std::error_code problem;
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator{"/run/netns", problem}) {
+    if (entry.path().filename().string().starts_with("agent-")) ++count;
+  }
+  return count;
+}
+
+// The exit status of `stile-netns check`; nullopt: it could not be run.
+std::optional<int> run_netns_check() {
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  std::array<char, 12> program{"stile-netns"};
+  std::array<char, 6> word{"check"};
+  std::array<char*, 3> words{program.data(), word.data(), nullptr};
+  pid_t child = -1;
+  const int problem =
+      ::posix_spawnp(&child, program.data(), &files, nullptr, words.data(), environ);
+  ::posix_spawn_file_actions_destroy(&files);
+  int status = 0;
+  if (problem != 0 || ::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return {};
+  if (WEXITSTATUS(status) == 127) return {};
+  return WEXITSTATUS(status);
+}
+
+}  // namespace
+
+void check_config(const std::optional<std::string>& file, Findings& findings,
+                  std::optional<UsedConfig>& config) {
+  const auto command = "stile check" + (file ? ' ' + shell_word(*file) : std::string{});
+  auto read = read_config(file);
+  if (!read) {
+    findings.push_back({"config", FindingState::wrong, first_line(read.error().message), command});
+    return;
+  }
+  const auto refused = read->loaded.cards.rejected.size();
+  const auto agents = read->policies->agents().size();
+  auto detail = read->name + ", " + audit::counted(agents, "agent");
+  if (refused > 0) detail += ", " + audit::counted(refused, "card") + " refused";
+  findings.push_back({"config", refused > 0 ? FindingState::wrong : FindingState::good, detail,
+                      refused > 0 ? command : ""});
+  config = std::move(*read);
+}
+
+Json check_daemon(const ControlOptions& options, Findings& findings) {
+  auto client = connect(options, Access::look);
+  if (!client) {
+    const auto& problem = client.error();
+    findings.push_back({"daemon", FindingState::wrong, problem.message, problem.advice});
+    return {};
+  }
+  const auto status = send_request(*client, {{"action", "status"}});
+  if (!status) {
+    findings.push_back(
+        {"daemon", FindingState::wrong, status.error().message, status.error().advice});
+    return {};
+  }
+  const auto version = text_of(status->json, "version");
+  const bool is_same = version == STILE_VERSION;
+  findings.push_back({"daemon",
+                      FindingState::good,
+                      "answers at " + client->path() + ", up " +
+                          seconds_text(number_of(status->json, "uptime_seconds")) + ", mode " +
+                          text_of(status->json, "mode"),
+                      {}});
+  findings.push_back(
+      {"version", is_same ? FindingState::good : FindingState::wrong,
+       is_same ? "stile and stiled " + version : "stile is " STILE_VERSION ", stiled is " + version,
+       is_same ? "" : "systemctl restart stiled"});
+  check_socket(client->path(), findings);
+  return status->json;
+}
+
+void check_audit(const config::Settings& settings, const Json& status, Findings& findings) {
+  const auto& path = settings.audit.path;
+  if (has(status, "audit_problem")) {
+    findings.push_back({"audit log", FindingState::wrong,
+                        "cannot be written: " + text_of(status, "audit_problem"),
+                        path == "-" ? "journalctl -u stiled -n 50" : "ls -l " + shell_word(path)});
+    return;
+  }
+  const auto gaps = number_of(status, "audit_gaps");
+  if (gaps > 0) {
+    findings.push_back({"audit log", FindingState::wrong,
+                        audit::counted(gaps, "gap") + " since the start",
+                        path == "-" ? "" : "stile audit verify " + shell_word(path)});
+    return;
+  }
+  if (!status.is_null()) {
+    const auto where = path == "-" ? "to standard output" : path;
+    findings.push_back({"audit log", FindingState::good, where + ", no gaps", {}});
+  }
+}
+
+void check_disk(const config::Settings& settings, Findings& findings) {
+  if (settings.audit.path != "-") check_space("disk", folder_of(settings.audit.path), findings);
+  check_space("disk", settings.server.state_dir, findings);
+}
+
+void check_clock(const config::Settings& settings, Findings& findings) {
+  using namespace std::chrono;
+  const auto now = duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+  const auto last = settings.audit.path == "-" ? std::nullopt : last_time(settings.audit.path);
+  if (last && *last > now + most_ahead_micros) {
+    findings.push_back({"clock", FindingState::wrong,
+                        "it is " + config::time_text(now - now % 1'000'000) +
+                            ", but the log has a line of " + config::time_text(*last),
+                        "timedatectl"});
+    return;
+  }
+  struct timex clock {};
+  const bool is_set = ::adjtimex(&clock) != TIME_ERROR && (clock.status & STA_UNSYNC) == 0;
+  findings.push_back({"clock", is_set ? FindingState::good : FindingState::unsure,
+                      is_set ? "set by the network"
+                             : "nothing says that it is right: `expires` and the log depend on it",
+                      is_set ? "" : "timedatectl"});
+}
+
+void check_permissions(const config::Settings& settings, Findings& findings) {
+  if (settings.audit.path != "-") check_mode(settings.audit.path, findings);
+  check_mode(settings.server.state_dir, findings);
+}
+
+void check_fence(Findings& findings) {
+  const auto count = count_namespaces();
+  if (count == 0) {
+    findings.push_back({"fence", FindingState::good, "no agent lives in a namespace here", {}});
+    return;
+  }
+  const auto agents = audit::counted(count, "agent") + " in namespaces";
+  if (::geteuid() != 0) {
+    findings.push_back({"fence", FindingState::unsure, agents + "; only root can look at them",
+                        "sudo stile-netns check"});
+    return;
+  }
+  const auto status = run_netns_check();
+  const auto state = !status        ? FindingState::unsure
+                     : *status == 0 ? FindingState::good
+                                    : FindingState::wrong;
+  findings.push_back({"fence", state,
+                      agents + (!status        ? "; stile-netns cannot be run"
+                                : *status == 0 ? ", all as they should be"
+                                               : "; something is missing or open"),
+                      state == FindingState::wrong ? "stile-netns check; stile-netns repair" : ""});
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,248 @@
+// stile init: a first config, from questions or from what a log has seen.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+
+#include "acl/error_text.h"
+#include "acl/quoted.h"
+#include "audit/show.h"
+#include "cli/allowlist.h"
+#include "cli/checks.h"
+#include "cli/commands.h"
+#include "cli/control_command.h"
+#include "cli/read_logs.h"
+#include "config/endpoint.h"
+#include "config/load.h"
+
+namespace stile::cli {
+namespace {
+
+constexpr std::size_t most_sources = 64;  // of one agent
+
+struct InitOptions {
+  std::vector<std::string> logs;
+  std::string write;
+};
+
+struct FirstAgent {
+  std::string id;
+  std::vector<std::string> source;
+  std::vector<SuggestedRule> allow, allow_ip;
+  std::vector<std::string> remarks;
+};
+
+struct FirstConfig {
+  std::string listen = "127.0.0.1:3128";
+  std::string mode = "enforce";
+  std::vector<FirstAgent> agents;
+};
+
+std::string toml_text(const std::string& text) { return '"' + text + '"'; }
+
+void append_rules(std::ostream& out, const char* key, const std::vector<SuggestedRule>& rules) {
+  out << key << " = [";
+  for (const auto& rule : rules) out << "\n  " << toml_text(rule.pattern) << ',';
+  out << (rules.empty() ? "]\n" : "\n]\n");
+}
+
+std::string config_text(const FirstConfig& config) {
+  std::ostringstream out;
+  out << "# Made by stile init. All keys with their defaults: man stile.toml\n\n"
+      << "[server]\nlisten = [" << toml_text(config.listen) << "]\n\n"
+      << "[egress]\nmode = " << toml_text(config.mode) << "   # enforce, observe or offline\n\n"
+      << "[audit]\npath = \"/var/log/stile/audit.jsonl\"\n";
+  for (const auto& agent : config.agents) {
+    out << "\n[[agent]]\nid = " << toml_text(agent.id) << "\nsource = [";
+    for (const auto& source : agent.source) {
+      out << (&source == &agent.source.front() ? "" : ", ") << toml_text(source);
+    }
+    out << "]\n";
+    append_rules(out, "allow", agent.allow);
+    if (!agent.allow_ip.empty()) append_rules(out, "allow_ip", agent.allow_ip);
+    for (const auto& remark : agent.remarks) out << "# not allowed: " << remark << '\n';
+  }
+  return out.str();
+}
+
+// On the terminal itself, so that standard output can go into a file.
+class Questions {
+ public:
+  // Empty lines take the default. What does not pass the check is asked again.
+  std::optional<std::string> ask(const std::string& question, const std::string& usual,
+                                 std::string (*problem)(const std::string&)) {
+    while (true) {
+      std::cerr << question << " [" << usual << "]: " << std::flush;
+      std::string answer;
+      if (!std::getline(std::cin, answer)) return {};
+      if (answer.empty()) answer = usual;
+      const auto wrong = problem(answer);
+      if (wrong.empty()) return answer;
+      std::cerr << "  " << wrong << '\n';
+    }
+  }
+};
+
+std::vector<std::string> words_in(const std::string& text) {
+  std::istringstream in{text};
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+std::string check_id(const std::string& text) {
+  const auto settings = config::parse_settings("[[agent]]\nid = \"" + text + "\"\n", "");
+  const bool is_plain = text.find_first_of("\"\\\n") == std::string::npos;
+  return settings && is_plain ? "" : "lower-case letters, digits and hyphens, please";
+}
+std::string check_source(const std::string& text) {
+  for (const auto& word : words_in(text)) {
+    if (const auto prefix = acl::Prefix::parse(word); !prefix) {
+      return acl::quoted(word) + " is no address like 10.200.0.2 or 10.200.0.0/24";
+    }
+  }
+  return words_in(text).empty() ? "at least one address" : "";
+}
+std::string check_hosts(const std::string& text) {
+  for (const auto& word : words_in(text)) {
+    if (auto problem = check_pattern(word); !problem.empty()) return problem;
+    if (word.find_first_of("\"\\") != std::string::npos) return "no regexes here; write them later";
+  }
+  return {};
+}
+std::string check_endpoint(const std::string& text) {
+  const auto settings = config::parse_settings("[server]\nlisten = [\"" + text + "\"]\n", "");
+  const bool is_plain = text.find_first_of("\"\\\n") == std::string::npos;
+  return settings && is_plain ? "" : "an address and a port, like 127.0.0.1:3128";
+}
+std::string check_mode_word(const std::string& text) {
+  return text == "enforce" || text == "observe" ? "" : "enforce or observe";
+}
+
+Outcome<FirstConfig> ask_questions() {
+  if (::isatty(STDIN_FILENO) == 0) {
+    return Failure{misused, "no-terminal", "there is nobody to ask: standard input is no terminal",
+                   "stile init --audit LOG   # or run it on a terminal"};
+  }
+  Questions questions;
+  const auto id = questions.ask("name of the first agent", "alpha", check_id);
+  const auto source =
+      id ? questions.ask("addresses that it comes from", "127.0.0.0/8", check_source)
+         : std::nullopt;
+  const auto hosts = source ? questions.ask("hosts that it may reach, with blanks between",
+                                            "api.anthropic.com api.openai.com", check_hosts)
+                            : std::nullopt;
+  const auto listen =
+      hosts ? questions.ask("where the proxy listens", "127.0.0.1:3128", check_endpoint)
+            : std::nullopt;
+  const auto mode = listen ? questions.ask("enforce the list, or only observe at first", "enforce",
+                                           check_mode_word)
+                           : std::nullopt;
+  if (!mode) return Failure{failed, "no-answer", "not all questions were answered", {}};
+  FirstAgent agent{*id, words_in(*source), {}, {}, {}};
+  for (const auto& host : words_in(*hosts)) agent.allow.push_back({host, 0, 0});
+  return FirstConfig{*listen, *mode, {std::move(agent)}};
+}
+
+// The addresses that each agent of the logs came from.
+std::map<std::string, std::set<std::string>> sources_in(const std::vector<std::string>& logs) {
+  std::map<std::string, std::set<std::string>> sources;
+  const auto note = [&](const audit::Line& line, std::string_view) {
+    auto source = std::string{line.raw(audit::Key::src)};  // address:port
+    source.resize(std::min(source.rfind(':'), source.size()));
+    if (source.starts_with('[')) source = source.substr(1, source.size() - 2);
+    if (!acl::Address::parse(source)) return;
+    auto& known = sources[line.text(audit::Key::agent)];
+    if (known.size() < most_sources) known.insert(std::move(source));
+  };
+  std::ostringstream ignored;  // what is no audit line was told of already
+  static_cast<void>(audit::read_lines(logs, note, ignored));
+  return sources;
+}
+
+Outcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
+  const auto seen = read_logs(logs);
+  if (!seen) return seen.error();
+  auto sources = sources_in(logs);
+  FirstConfig config;
+  for (auto& list : make_allowlists(*seen, {{}, {}, true, false})) {
+    const auto& known = sources[list.agent];
+    config.agents.push_back({list.agent,
+                             {known.begin(), known.end()},
+                             std::move(list.allow),
+                             std::move(list.allow_ip),
+                             std::move(list.remarks)});
+  }
+  if (config.agents.empty()) {
+    return Failure{failed, "no-log", "no agent asked for anything in this log", {}};
+  }
+  return config;
+}
+
+// Never over a file that is there.
+Outcome<void> write_new(const std::string& path, const std::string& text) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0 && errno == EEXIST) {
+    return Failure{failed, "conflict", path + " is there already, and stays as it is",
+                   "stile init | diff " + path + " -"};
+  }
+  if (fd < 0) {
+    return Failure{failed, "cannot-save", "cannot write " + path + ": " + error_text(errno), {}};
+  }
+  const auto written = ::write(fd, text.data(), text.size());
+  const bool is_whole = written == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
+  ::close(fd);
+  if (is_whole) return {};
+  ::unlink(path.c_str());
+  return Failure{failed, "cannot-save", "cannot write " + path + ": is the disk full?", "df -h"};
+}
+
+int run_init(const InitOptions& options) {
+  const ControlOptions control;
+  if (std::find(options.logs.begin(), options.logs.end(), "-") != options.logs.end()) {
+    return misuse("init", "--audit: a log is read twice, so standard input will not do");
+  }
+  const auto config = options.logs.empty() ? ask_questions() : read_from(options.logs);
+  if (!config) return report(config.error(), control);
+  const auto text = config_text(*config);
+  const auto checked = config::parse_settings(text, options.write.empty() ? "init" : options.write);
+  if (!checked) {
+    return report({failed, "config-error", checked.error().text(), {}}, control);
+  }
+  if (options.write.empty()) {
+    std::cout << text;
+    return fine;
+  }
+  if (const auto written = write_new(options.write, text); !written) {
+    return report(written.error(), control);
+  }
+  std::cout << options.write << " is written\n  next: stile check " << options.write << '\n';
+  return fine;
+}
+
+}  // namespace
+
+void add_init(Command& stile) {
+  auto options = std::make_shared<InitOptions>();
+  auto command = stile.add("init", "make a first config, from questions or from a log");
+  command
+      .options("--audit", options->logs,
+               "allow what these logs have seen, instead of asking; see `stile run --observe`")
+      .shown_as("LOG");
+  command.option("--write", options->write, "write it there; a file that is there stays as it is")
+      .shown_as("FILE");
+  command.examples(
+      "Examples:\n"
+      "  stile init --write stile.toml                       asks a few questions\n"
+      "  stile init --audit seen.jsonl > stile.toml          from what was observed\n"
+      "Read what comes from a log before you use it: an agent chooses what it asks for.");
+  command.does([options] { return run_init(*options); });
+}
+
+}  // namespace stile::cli

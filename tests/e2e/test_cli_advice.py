@@ -1,0 +1,296 @@
+"""The "next:" line after a refusal is typed into a shell as it stands; then the request passes, or the
+"note:" says what else has to be done."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness import hello
+from harness.cli import Operator
+from harness.config import Bare
+from harness.stiled import binary
+from harness.wait import until
+
+
+class Place:
+    """One agent, one origin that it may reach, one that it may not, and an operator with a shell."""
+
+    def __init__(self, world, proxy):
+        self.world, self.proxy, self.stile = world, proxy, Operator(proxy)
+        self.env = {**self.stile.env, "PATH": f"{Path(binary('stile')).parent}:{os.environ['PATH']}"}
+
+    def says(self, *command):
+        """What `stile` says comes next: the lines behind "next:" and "note:"."""
+        done = self.stile(*command)
+        lines = [line.strip() for line in (done.out + done.err).splitlines()]
+        return {key: [line[6:] for line in lines if line.startswith(key + ": ")]
+                for key in ("next", "note")}
+
+    def advice(self, host, port):
+        """Of `explain` and of the log, which must not differ where both know the reason."""
+        logged = self.says("audit", "show", "--denied", self.proxy.audit.path)
+        explained = self.stile("explain", "alpha", f"{host}:{port}")
+        if explained.code == 1:
+            assert logged == self.says("explain", "alpha", f"{host}:{port}")
+        return logged
+
+    def type(self, command):
+        done = subprocess.run(["sh", "-c", command], env=self.env, text=True, capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=30, check=False)
+        assert done.returncode == 0, (command, done)
+        return done.stdout
+
+    def change_agent(self, **keys):
+        """What a note asks for: keys in the agent's entry, then the command at its end."""
+        self.proxy.settings["agent"][0].update(keys)
+        self.proxy.write_config()
+        self.type("stile reload")
+
+    def reason(self, host, port):
+        """Why a tunnel is refused, at once or after its hello; None: it passes."""
+        answer = self.proxy.connect(host, port)
+        return None if answer.status == 200 else answer.reason
+
+    def late_reason(self, host, port, first_bytes):
+        before = len(self.proxy.audit.entries(event="deny"))
+        opened = len(self.proxy.audit.entries(event="open"))
+        with self.proxy.client() as client:
+            assert client.connect_to(host, port).status == 200
+            if first_bytes:
+                client.send(first_bytes)
+
+            def decided():
+                audit = self.proxy.audit
+                return (len(audit.entries(event="deny")) > before
+                        or len(audit.entries(event="open")) > opened)
+            until(decided, 20, "a decision about the hello")
+        denied = self.proxy.audit.entries(event="deny")
+        return denied[-1]["reason"] if len(denied) > before else None
+
+
+@pytest.fixture
+def place(world, request):
+    world.tls_origin("known.test")
+    world.tls_origin("fresh.test")
+    agent = {"allow": ["known.test"], **getattr(request, "param", {}).get("agent", {})}
+    world.agent("alpha", **agent)
+    sections = getattr(request, "param", {}).get("sections", {})
+    return Place(world, world.start(**sections))
+
+
+def with_agent(**keys):
+    return pytest.mark.parametrize("place", [{"agent": keys}], indirect=True)
+
+
+def with_sections(**sections):
+    return pytest.mark.parametrize("place", [{"sections": sections}], indirect=True)
+
+
+def assert_next_lets_it_through(place, reason, host, port):
+    assert place.reason(host, port) == reason
+    advice = place.advice(host, port)
+    command, = advice["next"]
+    place.type(command)
+    assert place.reason(host, port) is None, advice
+
+
+def test_host_not_allowed(place):
+    assert_next_lets_it_through(place, "host-not-allowed", "fresh.test", place.world.port)
+
+
+def test_port_not_allowed(place):
+    port = place.world.http_port
+    place.world.tls_origin("other.test", port=port)
+    place.world.dns.host("fresh.test", place.world.new_address())
+    assert place.reason("fresh.test", port) == "port-not-allowed"
+    command, = place.advice("fresh.test", port)["next"]
+    assert command == f"stile allow alpha fresh.test:{port} --for 10m"
+    place.type(command)
+    assert place.reason("fresh.test", port) != "port-not-allowed"
+
+
+def test_port_of_ssh_is_a_tunnel_without_tls(place):
+    assert place.reason("known.test", 22) == "port-not-allowed"
+    command, = place.advice("known.test", 22)["next"]
+    assert command == "stile allow alpha tcp://known.test:22 --for 10m"
+    place.type(command)
+    assert place.reason("known.test", 22) != "port-not-allowed"
+
+
+def test_revoked_host(place):
+    place.stile.does("revoke", "alpha", "known.test")
+    assert_next_lets_it_through(place, "host-denied", "known.test", place.world.port)
+
+
+@with_agent(deny=["fresh.test"])
+def test_deny_rule_is_named_and_nothing_is_suggested(place):
+    assert place.reason("fresh.test", place.world.port) == "host-denied"
+    advice = place.advice("fresh.test", place.world.port)
+    assert advice["next"] == [] and f"{place.proxy.config}:" in advice["note"][0]
+    place.change_agent(deny=[])
+    assert place.reason("fresh.test", place.world.port) == "host-not-allowed"
+
+
+def test_offline_agent(place):
+    place.stile.does("mode", "offline", "alpha")
+    assert_next_lets_it_through(place, "offline", "known.test", place.world.port)
+
+
+def test_everybody_offline(place):
+    place.stile.does("mode", "offline")
+    assert_next_lets_it_through(place, "offline", "known.test", place.world.port)
+
+
+def test_offline_twice_takes_two_steps(place):
+    place.stile.does("mode", "offline")
+    place.stile.does("mode", "offline", "alpha")
+    for _ in range(2):
+        command, = place.says("explain", "alpha", f"known.test:{place.world.port}")["next"]
+        place.type(command)
+    assert place.reason("known.test", place.world.port) is None
+
+
+@with_agent(expires=Bare("2020-01-01T00:00:00Z"))
+def test_expired_agent_of_the_config(place):
+    assert place.reason("known.test", place.world.port) == "agent-expired"
+    note, = place.advice("known.test", place.world.port)["note"]
+    assert f"{place.proxy.config}:" in note and note.endswith("stile reload")
+    place.change_agent(expires=Bare("2099-01-01T00:00:00Z"))
+    assert place.reason("known.test", place.world.port) is None
+
+
+@with_agent(bytes_up=1)
+def test_budget_exhausted(place):
+    client = place.proxy.client()
+    client.connect_to("known.test", place.world.port)
+    client.send(hello.hello_for("known.test"))
+    until(lambda: place.reason("known.test", place.world.port) == "budget-exhausted", 20, "its end")
+    command, = place.says("explain", "alpha", f"known.test:{place.world.port}")["next"]
+    place.type(command)
+    assert place.reason("known.test", place.world.port) is None
+
+
+def test_ip_literal(place):
+    address = place.world.new_address()
+    assert place.reason(address, place.world.port) == "ip-literal"
+    note, = place.advice(address, place.world.port)["note"]
+    assert "allow_ip" in note and note.endswith("stile reload")
+    place.change_agent(allow_ip=[address])
+    assert place.reason(address, place.world.port) != "ip-literal"
+
+
+def test_look_alike_is_warned_of_and_not_suggested(place):
+    assert place.reason("knwon.test", place.world.port) == "host-not-allowed"
+    advice = place.advice("knwon.test", place.world.port)
+    assert advice["next"] == [] and "looks like known.test" in advice["note"][0]
+
+
+@pytest.mark.parametrize("first_bytes, reason", [(b"SSH-2.0-x\r\n", "not-tls"),
+                                                 (b"", "client-hello-timeout")])
+@with_sections(limits={"client_hello_timeout_ms": 300})
+def test_tunnel_without_tls(place, first_bytes, reason):
+    target = "known.test", place.world.port
+    assert place.late_reason(*target, first_bytes) == reason
+    command, = place.advice(*target)["next"]
+    assert command == f"stile allow alpha tcp://known.test:{place.world.port} --for 10m"
+    place.type(command)
+    assert place.late_reason(*target, b"SSH-2.0-x\r\n") is None
+
+
+def test_sni_missing(place):
+    target = "known.test", place.world.port
+    nameless = hello.records(hello.client_hello())
+    assert place.late_reason(*target, nameless) == "sni-missing"
+    note, = place.advice(*target)["note"]
+    assert 'sni = "off"' in note and note.endswith("stile reload")
+    place.change_agent(sni="off")
+    assert place.late_reason(*target, nameless) is None
+
+
+def test_sni_mismatch_is_told_why_it_stays_refused(place):
+    target = "known.test", place.world.port
+    assert place.late_reason(*target, hello.hello_for("other.test")) == "sni-mismatch"
+    advice = place.advice(*target)
+    assert advice["next"] == [] and "stays refused" in advice["note"][0]
+
+
+def test_ech_refused(place):
+    target = "known.test", place.world.port
+    hidden = hello.hello_for("known.test", extra=[hello.ech_extension()])
+    assert place.late_reason(*target, hidden) == "ech-refused"
+    note, = place.advice(*target)["note"]
+    assert 'ech = ["known.test"]' in note and note.endswith("stile reload")
+    place.change_agent(ech=["known.test"])
+    assert place.late_reason(*target, hidden) is None
+
+
+@with_sections(limits={"connections_per_agent": 1})
+def test_too_many_connections(place):
+    busy = place.proxy.open_tunnel("known.test", place.world.port)
+    assert place.reason("known.test", place.world.port) == "too-many-connections"
+    advice = place.says("audit", "show", "--denied", place.proxy.audit.path)
+    command, = advice["next"]
+    assert "known.test" in place.type(command) and "connections_per_agent" in advice["note"][0]
+    busy.close()
+    until(lambda: place.reason("known.test", place.world.port) is None, 20, "a free place")
+
+
+def test_address_forbidden(place):
+    address = place.world.new_address()
+    place.world.dns.host("inner.test", address)
+    place.stile.does("allow", "alpha", "inner.test")
+    assert place.reason("inner.test", place.world.port) == "address-forbidden"
+    note, = place.advice("inner.test", place.world.port)["note"]
+    assert "private_exceptions" in note and note.endswith("stile reload")
+    opened = [*place.proxy.settings["egress"]["private_exceptions"], f"{address}/32"]
+    place.change_agent(private_exceptions=opened)
+    assert place.reason("inner.test", place.world.port) == "origin-unreachable"
+
+
+@pytest.mark.parametrize("host, reason, said", [("nowhere.test", "dns-failure", "does not resolve"),
+                                                ("bad..test", "bad-request", "malformed")])
+def test_what_no_rule_can_change_is_told_of(place, host, reason, said):
+    place.stile.does("allow", "alpha", "nowhere.test")
+    assert place.reason(host, place.world.port) == reason
+    advice = place.advice(host, place.world.port)
+    assert advice["next"] == [] and said in advice["note"][0]
+
+
+def test_unknown_agent(place):
+    stranger = place.world.site.stranger
+    advice = place.says("explain", stranger, "known.test")
+    command, = advice["next"]
+    assert "alpha" in place.type(command) and "`source`" in advice["note"][0]
+    place.change_agent(source=[*place.proxy.settings["agent"][0]["source"], stranger])
+    answer = place.proxy.connect("known.test", place.world.port, agent="stranger")
+    assert answer.status == 200
+
+
+def test_explain_does_not_say_that_something_was_let_through(place):
+    said = place.stile.does("explain", "alpha", f"known.test:{place.world.port}")
+    assert "was let through" not in said
+    assert "Nothing was sent; not looked at: address, origin, hello." in said
+    answer = place.proxy.control().do("explain", agent="alpha", host="known.test", port=place.world.port)
+    assert "was let through" not in answer["message"]
+
+
+def test_tail_tells_it_once_of_each_kind(place):
+    process = place.stile.start("tail", "--denied", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        os.set_blocking(process.stdout.fileno(), False)
+        text = ""
+
+        def seen():
+            nonlocal text
+            place.reason("fresh.test", place.world.port)
+            try:
+                text += os.read(process.stdout.fileno(), 65536).decode()
+            except BlockingIOError:
+                pass
+            return text.count("host-not-allowed") >= 3
+        until(seen, 20, "three refusals")
+        assert text.count(f"next: stile allow alpha fresh.test:{place.world.port} --for 10m") == 1
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,160 @@
+"""stile doctor and stile init: from nothing to something that works, and what is wrong on the way."""
+
+import json
+import os
+import pty
+import subprocess
+import tomllib
+
+import pytest
+from harness.cli import Operator, environment, stile
+from harness.stiled import binary
+from harness.wait import until
+
+
+@pytest.fixture
+def proxy(world):
+    world.tls_origin("o.test")
+    world.agent("alpha", allow=["o.test"])
+    return world.start()
+
+
+def examine(proxy, *options):
+    done = Operator(proxy)("doctor", "--json", "--config", proxy.config, *options)
+    answer = json.loads(done.out)
+    assert done.code == (0 if answer["ok"] else 1), done
+    return {check["check"]: check for check in answer["checks"] if check["state"] != "ok"}, answer
+
+
+def test_doctor_finds_nothing_wrong_with_what_works(proxy):
+    wrong, answer = examine(proxy)
+    assert answer["ok"] and not [check for check in wrong.values() if check["state"] == "wrong"]
+    looked_at = {check["check"] for check in answer["checks"]}
+    assert looked_at >= {"config", "daemon", "version", "socket", "listener", "dns", "audit log", "disk",
+                         "clock", "permissions", "fence"}
+    assert "nothing is wrong" in Operator(proxy).does("doctor", "--config", proxy.config)
+
+
+def test_doctor_without_a_daemon(proxy):
+    proxy.stop()
+    wrong, answer = examine(proxy)
+    assert not answer["ok"] and wrong["daemon"]["next"].startswith("systemctl status stiled")
+
+
+def test_doctor_finds_a_dns_server_that_does_not_answer(world):
+    dead = world.dead_address()
+    proxy = world.start(dns={"servers": [f"{dead}:53"]})
+    wrong, _ = examine(proxy)
+    assert "does not answer" in wrong["dns"]["detail"] and wrong["dns"]["next"]
+
+
+def test_doctor_finds_a_config_that_would_not_load(proxy):
+    proxy.config.write_text(proxy.config.read_text() + "\n[dns]\nsevers = []\n")
+    wrong, _ = examine(proxy)
+    assert wrong["config"]["next"] == f"stile check {proxy.config}"
+
+
+def test_doctor_finds_refused_cards(world):
+    cards = world.folder / "cards"
+    cards.mkdir()
+    (cards / "bad.json").write_text('{"agent_id": "bad", "sorce": []}')
+    wrong, _ = examine(world.start(agents={"directories": [str(cards)]}))
+    assert "1 card refused" in wrong["config"]["detail"]
+
+
+def test_doctor_finds_a_socket_open_to_all(proxy):
+    os.chmod(proxy.settings["server"]["control"], 0o666)
+    wrong, _ = examine(proxy)
+    assert "everybody" in wrong["socket"]["detail"]
+    subprocess.run(["sh", "-c", wrong["socket"]["next"]], check=True)
+    assert "socket" not in examine(proxy)[0]
+
+
+def test_doctor_finds_a_log_that_everybody_may_write(proxy):
+    proxy.audit.path.chmod(0o666)
+    wrong, _ = examine(proxy)
+    subprocess.run(["sh", "-c", wrong["permissions"]["next"]], check=True)
+    assert "permissions" not in examine(proxy)[0]
+
+
+def test_doctor_finds_a_log_of_the_future(proxy):
+    proxy.connect("x.test", 443)
+    text = proxy.audit.path.read_text()
+    other = proxy.config.with_name("other.toml")
+    future = proxy.config.with_name("future.jsonl")
+    future.write_text(text.splitlines()[-1].replace('"ts":"20', '"ts":"21') + "\n")
+    other.write_text(proxy.config.read_text().replace("audit.jsonl", "future.jsonl"))
+    done = Operator(proxy)("doctor", "--config", other)
+    assert done.code == 1 and "but the log has a line of 21" in done.out
+
+
+def answer_questions(*arguments, answers):
+    """Runs `stile init` on a terminal and types the answers."""
+    master, slave = pty.openpty()
+    try:
+        process = subprocess.Popen([binary("stile"), "init", *map(str, arguments)], stdin=slave,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+        os.write(master, "".join(answer + "\n" for answer in answers).encode())
+        out, err = process.communicate(timeout=30)
+        return process.returncode, out.decode(), err.decode()
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_init_asks(world):
+    code, out, err = answer_questions(answers=["Alpha!", "beta", "10.9.9.9", "a..test", "a.test .b.test", "",
+                                               "observe"])
+    assert code == 0, err
+    config = tomllib.loads(out)
+    assert config["agent"] == [{"id": "beta", "source": ["10.9.9.9"], "allow": ["a.test", ".b.test"]}]
+    assert config["egress"]["mode"] == "observe" and config["server"]["listen"] == ["127.0.0.1:3128"]
+    assert "lower-case letters" in err
+    assert stile("check", world.write("first.toml", out)).code == 0
+
+
+def test_init_writes_a_new_file_and_never_over_another(world):
+    path = world.folder / "first.toml"
+    code, out, _ = answer_questions("--write", path, answers=[""] * 5)
+    assert code == 0 and f"next: stile check {path}" in out
+    before = path.read_text()
+    code, _, err = answer_questions("--write", path, answers=["other"] + [""] * 4)
+    assert code == 1 and "is there already" in err and path.read_text() == before
+
+
+def test_init_without_anybody_to_ask():
+    done = stile("init")
+    assert done.code == 2 and "next: stile init --audit LOG" in done.err
+
+
+def test_init_from_what_was_observed(world):
+    for name in ("a.test", "b.test"):
+        world.tls_origin(name)
+    world.agent("alpha", allow=[], mode="observe")
+    proxy = world.start()
+    for name in ("a.test", "b.test"):
+        assert proxy.curl(f"https://{name}:{world.port}/").out == b"ok"
+    proxy.stop()
+    done = stile("init", "--audit", proxy.audit.path)
+    assert done.code == 0, done
+    entry, = tomllib.loads(done.out)["agent"]
+    assert entry == {"id": "alpha", "source": [world.addresses["alpha"]],
+                     "allow": [f"a.test:{world.port}", f"b.test:{world.port}"]}
+
+
+def test_suggest_as_flags_and_as_a_card(world):
+    world.tls_origin("a.test")
+    world.agent("alpha", allow=[], mode="observe")
+    world.agent("beta", allow=[], mode="observe")
+    proxy = world.start()
+    assert proxy.curl(f"https://a.test:{world.port}/").out == b"ok"
+    log = ["--audit", proxy.audit.path, "--config", proxy.config]
+    assert stile("suggest", *log, "--flags").out == "--allow a.test\n"
+    card = stile("suggest", *log, "--card").out
+    assert json.loads(card) == {"agent_id": "alpha", "allowed_hosts": ["a.test"]}
+    assert Operator(proxy)("put-agent", "-", data=card).code == 1  # alpha is in the config
+    assert proxy.curl(f"https://a.test:{world.port}/", agent="beta").out == b"ok"
+    until(lambda: stile("suggest", *log, "--flags").code == 1, 10)
+    done = stile("suggest", *log, "--flags")
+    assert "several agents: alpha, beta" in done.err
+    assert stile("suggest", *log, "--flags", "--agent", "beta").out == "--allow a.test\n"

@@ -2,6 +2,7 @@
 #include "proxy/session/connector.h"
 
 #include <cerrno>
+#include <exception>
 
 #include "proxy/base/clock.h"
 
@@ -95,8 +96,12 @@ bool Connector::take_kept(Request& request) {
   return true;
 }
 
-void Connector::keep_origin(const Request& request) {
-  client_.context.origins.keep(client_.peer, request, std::move(origin));
+void Connector::keep_origin(const Request& request) noexcept {
+  try {
+    client_.context.origins.keep(client_.peer, request, std::move(origin));
+  } catch (const std::exception&) {
+    origin.reset();  // no memory to keep it: the next request dials
+  }
 }
 
 Task<Connector::Reason> Connector::find_and_dial(Request& request) {

@@ -37,7 +37,7 @@ class Connector final : private Client::Follower {
   [[nodiscard]] Reason still_allowed(Request& request);
 
   // Nothing is under way on `origin`: a later request to the same destination may use it.
-  void keep_origin(const Request& request);
+  void keep_origin(const Request& request) noexcept;
   // The connection has served another request before.
   [[nodiscard]] bool is_reused() const noexcept { return is_reused_; }
 

@@ -62,10 +62,12 @@ acl::Reason Tunnel::fault_of(HelloGuard::Step step, std::string& to_origin) {
   if (step == HelloGuard::Step::go_on) return acl::Reason::none;
   if (step == HelloGuard::Step::not_tls) return acl::Reason::not_tls;
   const tls::Hello& hello = guard_->second_hello();
-  acl::Decision decision = decide(*peer_.agent);
+  const auto* agent = peer_.in(*context_.policy.get());
+  if (agent == nullptr) return acl::Reason::revoked;
+  acl::Decision decision = decide(**agent);
   if (!decision.passes()) return acl::Reason::revoked;
   const auto facts = acl::facts_of_hello(hello.has_sni, hello.sni, hello.has_ech, decision.host);
-  acl::judge_hello(*peer_.agent, facts, decision);
+  acl::judge_hello(**agent, facts, decision);
   if (!decision.passes()) return decision.reason;
   hello_.has_ech = hello_.has_ech || facts.has_ech;
   guard_->release(to_origin);

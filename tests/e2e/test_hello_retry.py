@@ -91,6 +91,22 @@ def test_ech_in_a_second_hello_passes_where_it_is_allowed(world):
     origin.wait_connection().wait_received(client.hello + second)
 
 
+@pytest.mark.parametrize("before, after", [("refuse", [NAME]), ([NAME], "refuse")])
+def test_second_hello_is_judged_by_the_policy_in_force(world, before, after):
+    proxy, origin, client = start(world, ech=before)
+    read_retry(client)
+    world.agents[0]["ech"] = after
+    proxy.reload()
+    proxy.audit.wait_one(event="policy")
+    second = hello.records(hello.client_hello(NAME, extra=[hello.ech_extension()]))
+    client.send(second)
+    if after != "refuse":
+        origin.wait_connection().wait_received(client.hello + second)
+    else:
+        client.recv_to_end(5)
+        proxy.audit.wait_one(reason="ech-refused")
+
+
 def test_second_hello_has_a_time_limit_too(world):
     proxy, origin, client = start(world)
     read_retry(client)

@@ -58,6 +58,7 @@ Result<std::string> named_place(const std::string& path, const std::string& flag
   std::error_code failed;
   fs::path place = fs::absolute(path, failed).lexically_normal();
   if (!place.has_filename() && place.has_relative_path()) place = place.parent_path();
+  if (place == "/") return Error{flag + " /: use --files host to show all files of the host"};
   if (auto refused = refuse_links(place.string(), flag); !refused) return refused.error();
   return Result<std::string>{boost::system::in_place_value, place.string()};
 }

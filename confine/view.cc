@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdio>
 
+#include "confine/covers.h"
 #include "confine/devices.h"
 #include "confine/failure.h"
 #include "confine/mounts.h"
@@ -26,11 +25,8 @@ constexpr unsigned harmless = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
 bool is_out_of_reach(int code) { return code == ENOENT || code == ENOTDIR || code == EACCES; }
 
-std::string octal(mode_t mode) {
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "%o", mode);
-  return text.data();
-}
+// In a directory of the host that does not have the place.
+bool is_read_only_place(int code) { return code == EROFS || code == EACCES || code == ENOTDIR; }
 
 struct Source {
   const Mount* mount = nullptr;
@@ -91,7 +87,7 @@ class Builder {
 
   [[nodiscard]] UniqueFd own_directory(mode_t mode) const {
     return new_file_system("tmpfs", harmless,
-                           {{"mode", octal(mode)},
+                           {{"mode", mode_text(mode)},
                             {"uid", std::to_string(request_.owner.uid)},
                             {"gid", std::to_string(request_.owner.gid)}});
   }
@@ -100,12 +96,10 @@ class Builder {
   // covers are copied from.
   Result<void> lay_root() {
     const UniqueFd top{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
-    stage_ = new_file_system("tmpfs", harmless, {{"mode", "755"}});
-    if (!top || !stage_ || ::mkdirat(stage_.get(), "directory", 0555) != 0 ||
-        !UniqueFd{::openat(stage_.get(), "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0666)} ||
-        !attach(stage_.get(), top.get())) {
-      return failure("cannot mount a file system");
-    }
+    if (!top) return failure("cannot open /");
+    auto covers = Covers::make(top.get());
+    if (!covers) return covers.error();
+    covers_.emplace(std::move(*covers));
     if (view_.files == Files::host && !sources_.empty() && sources_[0].mount->target == "/") {
       root_ = std::move(sources_[0].tree);
       sources_.erase(sources_.begin());
@@ -133,11 +127,14 @@ class Builder {
 
   Result<void> put(const Source& source) {
     const auto& mount = *source.mount;
-    const auto place = make_place(root_.get(), mount.target, source.is_directory);
+    // The host's own directories are not ours to add to.
+    const bool is_hosts = view_.files == Files::host && mount.content != Content::bind;
+    const auto place = is_hosts ? open_place(mount.target, root_.get())
+                                : make_place(root_.get(), mount.target, source.is_directory);
     if (!place) {
-      // In a directory of the host that does not have it; nothing that the command needs.
-      if (!mount.is_named && mount.content == Content::empty) return {};
-      return failure("cannot show " + mount.target);
+      const bool is_missing = errno == ENOENT || (!is_hosts && is_read_only_place(errno));
+      if (is_missing && mount.content == Content::empty) return {};
+      return failure("cannot mount " + mount.target);
     }
     switch (mount.content) {
       case Content::bind:
@@ -160,7 +157,7 @@ class Builder {
         return {};
       }
       case Content::devices:
-        return put_devices(place.get());
+        return make_devices(place.get());
     }
     return {};
   }
@@ -201,14 +198,8 @@ class Builder {
   // By something empty that cannot be changed; by a directory of its own if something is to be
   // mounted in it.
   Result<void> cover(int place, const std::string& path, bool is_directory) {
-    UniqueFd empty;
-    if (is_directory && holds_target(path)) {
-      empty = own_directory(0755);
-    } else {
-      const auto source = open_place(is_directory ? "/directory" : "/file", stage_.get());
-      if (source) empty = copy_tree(source.get());
-      if (empty && !restrict_tree(empty.get(), harmless | MOUNT_ATTR_RDONLY)) empty.reset();
-    }
+    if (!is_directory || !holds_target(path)) return covers_->cover(place, path, is_directory);
+    const auto empty = own_directory(0755);
     if (!empty || !attach(empty.get(), place)) return failure("cannot hide " + path);
     return {};
   }
@@ -275,20 +266,13 @@ class Builder {
     return {};
   }
 
-  Result<void> put_devices(int place);
-
   const ViewRequest& request_;
   const View& view_;
   std::vector<Source> sources_;
-  UniqueFd stage_, root_;
+  std::optional<Covers> covers_;
+  UniqueFd root_;
   ViewReport report_;
 };
-
-Result<void> Builder::put_devices(int place) {
-  const auto devices = make_devices(place);
-  if (!devices) return devices.error();
-  return {};
-}
 
 }  // namespace
 

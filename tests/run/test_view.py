@@ -77,7 +77,7 @@ def test_read_and_write_show_what_they_name(user_fence, home):
 @pytest.mark.parametrize("flag", ["--read", "--write"])
 def test_what_is_named_must_exist_and_be_no_link(user_fence, home, flag):
     (user_fence.folder / "link").symlink_to(home)
-    for path, word in [(home / "none", "none"), (user_fence.folder / "link", "a part of it is a link")]:
+    for path, word in [(home / "none", "none"), ("/", "--files host"), (user_fence.folder / "link", "a part of it is a link")]:
         done = user_fence.shell(flag, path, script="echo ran")
         assert done.code == 125 and word in done.err and done.out == "", done
 
@@ -161,6 +161,20 @@ def test_a_sandbox_inside_works(user_fence):
         bwrap --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --bind $PWD $PWD --unshare-all touch made &&
         unshare --user --map-root-user --mount --pid --fork --mount-proc sh -c 'mount -t tmpfs x /tmp && echo root'""")
     assert done.out == "root\n" and (user_fence.folder / "made").exists(), done
+
+
+def test_root_of_a_namespace_inside_uncovers_nothing(user_fence):
+    """Not by taking mounts away, copying trees without what is mounted in them, or an overlay."""
+    user_fence.write(".env", "secret")
+    done = user_fence.shell(script="""
+        unshare --user --map-root-user --mount sh -c '
+            mkdir /tmp/a /tmp/b /tmp/u /tmp/w
+            umount -l .env; umount -l /etc/shadow; mount --bind $PWD /tmp/a; cat /tmp/a/.env
+            mount --rbind $PWD /tmp/a; umount -l /tmp/a/.env; cat .env /tmp/a/.env
+            mount -t overlay o -o lowerdir=$PWD,upperdir=/tmp/u,workdir=/tmp/w /tmp/b; cat /tmp/b/.env
+            mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t cgroup2 c /tmp/b; ls /..' 2>/dev/null
+        echo ended""")
+    assert "secret" not in done.out and "boot" not in done.out and done.out.endswith("ended\n"), done
 
 
 def test_the_log_cannot_be_exchanged(user_fence):

@@ -1,0 +1,47 @@
+// covers: empty files and directories that are mounted over what must not be seen.
+#include "confine/covers.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cstdio>
+
+#include "confine/failure.h"
+#include "confine/mounts.h"
+#include "confine/place.h"
+
+namespace stile::confine {
+
+std::string mode_text(mode_t mode) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%o", mode);
+  return text.data();
+}
+
+Result<Covers> Covers::make(int top) {
+  UniqueFd stage =
+      new_file_system("tmpfs", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, {{"mode", "755"}});
+  // The file's mode lets connect(2) find out that it is no socket.
+  if (!stage || ::mkdirat(stage.get(), "directory", 0555) != 0 ||
+      !UniqueFd{::openat(stage.get(), "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0666)} ||
+      !attach(stage.get(), top)) {
+    return failure("cannot mount a file system");
+  }
+  return Covers{std::move(stage)};
+}
+
+Result<void> Covers::cover(int place, const std::string& path, bool is_directory) const {
+  const auto source = open_place(is_directory ? "/directory" : "/file", stage_.get());
+  UniqueFd empty;
+  if (source) empty = copy_tree(source.get());
+  if (!empty ||
+      !restrict_tree(empty.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY) ||
+      !attach(empty.get(), place)) {
+    return failure("cannot hide " + path);
+  }
+  return {};
+}
+
+}  // namespace stile::confine

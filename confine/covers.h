@@ -1,0 +1,29 @@
+// covers: empty files and directories that are mounted over what must not be seen.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "acl/result.h"
+#include "proxy/base/unique_fd.h"
+
+namespace stile::confine {
+
+// In octal digits, as mount options have it.
+[[nodiscard]] std::string mode_text(mode_t mode);
+
+class Covers {
+ public:
+  // `top`: where a file system may be mounted for a while, from which covers are copied.
+  static Result<Covers> make(int top);
+
+  // Read-only, and empty. `path` is for the message.
+  [[nodiscard]] Result<void> cover(int place, const std::string& path, bool is_directory) const;
+
+ private:
+  explicit Covers(UniqueFd stage) : stage_{std::move(stage)} {}
+  UniqueFd stage_;
+};
+
+}  // namespace stile::confine

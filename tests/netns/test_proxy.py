@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from lab.host import PATIENCE_SECONDS, wait_until
+from lab.host import BUILD, PATIENCE_SECONDS, wait_until
 from lab.street import CA_FILE, NAMES, ORIGIN, PROXY, Street
 
 ALLOWED = {"alpha": ["a.test", "c.test"], "beta": ["b.test", ".example.test"], "gamma": []}
@@ -36,6 +36,19 @@ def test_allowed_host_is_reached_through_the_proxy(street):
 
 def test_variables_of_exec_are_enough(street):
     assert street.curl("alpha", "https://c.test/two") == (0, "200 200")
+
+
+def test_advice_renews_an_agent_whose_time_has_run_out(street):
+    """What `stile explain` says comes next is typed as it stands."""
+    street.create("delta", "--allow", "a.test", "--ttl", "1s")
+
+    def explain():
+        return street.host.run(BUILD / "cmd" / "stile", "explain", "delta", "https://a.test/", check=False).stdout
+    wait_until(lambda: "agent-expired" in explain(), "its end")
+    command = explain().partition("next: ")[2].splitlines()[0]
+    assert command == "stile-netns create delta --ttl 1h --allow a.test"
+    street.host.run("sh", "-c", f"PATH={BUILD}/cmd:$PATH; {command}")
+    assert street.curl("delta", "https://a.test/again") == (0, "200 200")
 
 
 def test_plain_ip_netns_exec_reaches_it_as_well(street):

@@ -223,7 +223,7 @@ def test_a_log_is_not_written_through_a_link(fence):
 
 def test_nor_is_an_older_one_read_through_a_link(root_fence):
     secret = root_fence.folder / "secret"
-    secret.write_text("{}\n")
+    secret.write_text("")  # what a new log could go on from
     (root_fence.folder / "audit.jsonl.1").symlink_to(secret)
     done = root_fence.shell("--audit", root_fence.folder / "audit.jsonl", script="echo ran")
     assert done.code == 125 and "audit.jsonl.1" in done.err and done.out == "", done

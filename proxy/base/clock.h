@@ -1,4 +1,4 @@
-// The wall clock, in the unit that policy and audit log use.
+// Clocks: the wall clock in the unit that policy and audit log use, and the one of deadlines.
 #pragma once
 
 #include <chrono>
@@ -6,9 +6,22 @@
 
 namespace stile {
 
+using SteadyTime = std::chrono::steady_clock::time_point;
+
 [[nodiscard]] inline std::int64_t unix_micros() noexcept {
   using namespace std::chrono;
   return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
 }
+
+// What a Loop measures deadlines and shares with. Tests and fuzzers pass a clock of their own.
+class Clock {
+ public:
+  [[nodiscard]] virtual SteadyTime now() const noexcept = 0;
+
+ protected:
+  ~Clock() = default;
+};
+
+[[nodiscard]] const Clock& steady_clock() noexcept;
 
 }  // namespace stile

@@ -1,6 +1,7 @@
-// Event: one coroutine waits until somebody on the same loop says so.
+// Event: one coroutine waits until other code on the same loop fires it.
 #pragma once
 
+#include <cassert>
 #include <coroutine>
 #include <utility>
 
@@ -8,25 +9,30 @@
 
 namespace stile {
 
-class Event {
+// Outlives its waiter's wait. The time of what it resumes counts for the agent that waited.
+class Event final : private Work {
  public:
   explicit Event(Loop& loop) noexcept : loop_{loop} {}
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
 
-  // The waiter goes on later in this turn, never inside this call.
-  void fire() {
+  // The waiter goes on later, never inside this call.
+  void fire() noexcept {
     fired_ = true;
-    if (waiter_) loop_.schedule(std::exchange(waiter_, nullptr));
+    if (waiter_) loop_.schedule(*this);
   }
   [[nodiscard]] bool has_fired() const noexcept { return fired_; }
   void reset() noexcept { fired_ = false; }
 
   [[nodiscard]] bool await_ready() const noexcept { return fired_; }
-  void await_suspend(std::coroutine_handle<> waiter) noexcept { waiter_ = waiter; }
+  void await_suspend(std::coroutine_handle<> waiter) noexcept {
+    assert(!waiter_ && "one waiter per event");
+    charge_to(loop_.current_share());
+    waiter_ = waiter;
+  }
   void await_resume() const noexcept {}
 
  private:
+  void run() override { std::exchange(waiter_, nullptr).resume(); }
+
   Loop& loop_;
   std::coroutine_handle<> waiter_;
   bool fired_ = false;

@@ -15,18 +15,7 @@
 namespace stile {
 namespace {
 
-log::Throttle undone;
-
-// A lack of memory here must not end what goes on elsewhere: what is left undone has a deadline, or
-// is closed by whoever owns it.
-template <class Work>
-void guarded(const Work& work) noexcept {
-  try {
-    work();
-  } catch (const std::exception& problem) {
-    undone.warning("something was left undone: ", problem.what());
-  }
-}
+log::Throttle unfinished_posts;
 
 }  // namespace
 
@@ -66,8 +55,8 @@ Socket::IoResult Socket::write(const char* data, std::size_t size) noexcept {
 }
 
 void Socket::interrupt() noexcept {
-  if (reader_) loop_->schedule(std::exchange(reader_, nullptr));
-  if (writer_) loop_->schedule(std::exchange(writer_, nullptr));
+  if (reader_) loop_->interrupted_.push_back(std::exchange(reader_, nullptr));
+  if (writer_) loop_->interrupted_.push_back(std::exchange(writer_, nullptr));
 }
 
 void Socket::reset_when_closed() noexcept {
@@ -95,21 +84,16 @@ void Socket::meet_mark() noexcept {
   ready_ |= mark | ready_read;
 }
 
-void Socket::on_events(std::uint32_t events) {
+void Socket::on_events(std::uint32_t events) noexcept {
   if ((events & EPOLLERR) != 0) ready_ |= failed;
   if ((events & EPOLLPRI) != 0) meet_mark();
   if ((events & (EPOLLHUP | EPOLLERR)) != 0) ready_ |= dead | hung_up | ready_read | ready_write;
   if ((events & EPOLLRDHUP) != 0) ready_ |= hung_up | ready_read;
   if ((events & EPOLLIN) != 0) ready_ |= ready_read;
   if ((events & EPOLLOUT) != 0) ready_ |= ready_write;
-  if (is_patient_ || (share_ && share_->is_used_up(loop_->turn_))) {
-    call_again();
-  } else {
-    tell();
-  }
 }
 
-void Socket::tell() {
+void Socket::run() {
   if (watcher_ != nullptr) {
     watcher_->on_ready(*this);
   } else {
@@ -123,12 +107,7 @@ void Socket::wake() {
   if (is_writable() && writer_) std::exchange(writer_, nullptr).resume();
 }
 
-void Socket::call_again() noexcept {
-  if (is_linked()) return;
-  Share& share = share_ ? *share_ : loop_->nobodys_;
-  share.waiting.push_back(*this);
-  if (!share.is_linked()) loop_->again_.push_back(share);
-}
+void Socket::call_again() noexcept { loop_->shares_.add_waiting(*this); }
 
 void SocketDeleter::operator()(Socket* socket) const noexcept {
   if (socket->is_borrowed_) {
@@ -139,34 +118,35 @@ void SocketDeleter::operator()(Socket* socket) const noexcept {
   socket->watcher_ = nullptr;
   socket->reader_ = socket->writer_ = nullptr;
   socket->unlink();
-  socket->loop_->graveyard_.push_back(*socket);
+  socket->loop_->closed_.push_back(*socket);
 }
 
-void Loop::bury() noexcept {
-  while (!graveyard_.empty()) {
-    Socket* socket = &graveyard_.front();
-    graveyard_.pop_front();
+void Loop::free_closed() noexcept {
+  while (!closed_.empty()) {
+    auto* socket = static_cast<Socket*>(&closed_.front());
+    closed_.pop_front();
     delete socket;
     --sockets_;
   }
 }
 
-// Whoever is interrupted or told of an event is scheduled, also when memory is short: so the place
-// is there before there is anybody to wait. A connection has two coroutines at most, the session
-// and an upload; some others look names up.
+// Interrupting a coroutine must work when memory is short, so the place in the list is reserved
+// with the socket. At most two coroutines wait for a connection: the session and an upload.
 void Loop::make_room() {
   ++sockets_;
   const std::size_t waiters = 2 * sockets_ + 64;
-  for (auto* list : {&scheduled_, &running_}) {
+  for (auto* list : {&interrupted_, &running_}) {
     if (list->capacity() < waiters) list->reserve(std::max(waiters, 2 * list->capacity()));
   }
 }
 
-Loop::Loop()
-    : epoll_{::epoll_create1(EPOLL_CLOEXEC)},
+Loop::Loop(const Clock& clock)
+    : clock_{clock},
+      epoll_{::epoll_create1(EPOLL_CLOEXEC)},
       wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
-      now_{std::chrono::steady_clock::now()},
-      wheel_{now_} {
+      now_{clock.now()},
+      wheel_{now_},
+      shares_{clock} {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.ptr = nullptr;  // the only registration without a Socket
@@ -175,7 +155,7 @@ Loop::Loop()
   }
 }
 
-Loop::~Loop() { bury(); }
+Loop::~Loop() { free_closed(); }
 
 SocketPtr Loop::adopt(UniqueFd fd) {
   return adopt_level(std::move(fd), EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET);
@@ -232,14 +212,19 @@ void Loop::run_posted() {
     work.swap(posted_);
   }
   for (auto& item : work) {
-    guarded([&] { item(); });
+    try {
+      item();
+    } catch (const std::exception& problem) {
+      unfinished_posts.warning("could not finish a change: ", problem.what());
+    }
   }
 }
 
-void Loop::run_scheduled() {
-  while (!scheduled_.empty()) {
-    running_.swap(scheduled_);
-    // By number: who is resumed may adopt a socket, and then the list moves to where there is room.
+void Loop::run_interrupted() {
+  while (!interrupted_.empty()) {
+    running_.swap(interrupted_);
+    // By index: a resumed coroutine may adopt a socket, and then the list moves to where there is
+    // room.
     for (std::size_t i = 0; i < running_.size(); ++i) {
       const auto waiter = running_[i];
       waiter.resume();
@@ -248,49 +233,49 @@ void Loop::run_scheduled() {
   }
 }
 
-// One socket of each share in turn, so that who has a thousand gets no more than who has one.
-void Loop::run_again() {
-  if (again_.empty()) return;
-  const auto end = std::chrono::steady_clock::now() + Share::most;
-  do {
-    Share& share = again_.front();
-    again_.pop_front();
-    if (share.waiting.empty()) continue;  // closed meanwhile
-    Socket& socket = share.waiting.front();
-    share.waiting.pop_front();
-    if (!share.waiting.empty()) again_.push_back(share);
-    guarded([&] { socket.tell(); });
-  } while (!again_.empty() && std::chrono::steady_clock::now() < end);
+void Loop::run_scheduled() {
+  run_interrupted();
+  if (scheduled_.empty()) return;
+  shares_.skip_time();
+  while (!scheduled_.empty()) {
+    Work& work = scheduled_.front();
+    scheduled_.pop_front();
+    shares_.serve(work);
+    run_interrupted();
+  }
 }
 
 void Loop::run(const std::function<bool()>& end_of_turn) {
   std::array<epoll_event, 256> events;
   bool more = false;
   while (!stopped_) {
-    const bool idle = scheduled_.empty() && again_.empty() && !more;
+    const bool idle = interrupted_.empty() && scheduled_.empty() && !shares_.has_waiting() && !more;
     const int timeout = idle ? wheel_.timeout_ms(now_) : 0;
     const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), timeout);
-    now_ = std::chrono::steady_clock::now();
-    ++turn_;
-    // What others ask for first: after a new policy no byte moves by the old one, however long this
-    // thread was held up.
+    now_ = clock_.now();
+    shares_.begin_turn();
+    // What other threads ask for first: after a policy change no byte moves by the old policy,
+    // however long this thread was delayed.
     for (int i = 0; i < count; ++i) {
       if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) run_posted();
     }
-    SteadyTime clock = std::chrono::steady_clock::now();
+    shares_.skip_time();
     for (int i = 0; i < count; ++i) {
       auto* socket = static_cast<Socket*>(events[static_cast<std::size_t>(i)].data.ptr);
       // Closed earlier in this turn: the report is stale.
       if (socket == nullptr || socket->fd() < 0) continue;
-      guarded([&] { socket->on_events(events[static_cast<std::size_t>(i)].events); });
-      const SteadyTime before = std::exchange(clock, std::chrono::steady_clock::now());
-      if (socket->share_) socket->share_->add(turn_, clock - before);
+      socket->on_events(events[static_cast<std::size_t>(i)].events);
+      if (socket->is_patient_) {
+        shares_.add_waiting(*socket);
+      } else {
+        shares_.serve(*socket);
+      }
     }
-    run_again();
+    shares_.run_waiting();
     wheel_.advance(now_);
     run_scheduled();
     more = end_of_turn();
-    bury();
+    free_closed();
   }
 }
 

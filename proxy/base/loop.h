@@ -8,7 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/types.h>
 
-#include <boost/intrusive/list.hpp>
+#include <cassert>
 #include <chrono>
 #include <coroutine>
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "proxy/base/frame_pool.h"
+#include "proxy/base/shares.h"
 #include "proxy/base/timer_wheel.h"
 #include "proxy/base/unique_fd.h"
 
@@ -35,13 +36,9 @@ class Watcher {
   ~Watcher() = default;
 };
 
-struct Share;
-
 // A registered descriptor. Made by Loop::adopt; destroyed through SocketPtr, which closes at once
 // and keeps the memory until the turn ends, since epoll may already have reported it.
-class Socket : public Pooled,
-               public boost::intrusive::list_base_hook<
-                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class Socket final : public Pooled, public Work {
  public:
   struct IoResult {
     ssize_t bytes = -1;        // 0: end of stream
@@ -77,16 +74,12 @@ class Socket : public Pooled,
   // For a watcher that only looks on: whoever waits for what the socket is ready for goes on. The
   // socket may be closed when this returns.
   void wake();
-  // Tells the watcher, or who waits, again next turn: it stopped before it was done, to let others
-  // have theirs.
+  // Notifies the watcher or the waiting coroutine again, after work of others: it stopped before it
+  // was done.
   void call_again() noexcept;
-  // Much is to be moved here: whoever waits for it is told after all others of a turn, in turn with
-  // those who are as patient, and in a later turn of the loop if all of them take too long.
+  // This socket has bulk data pending: its events are served after all others of a turn, in turn
+  // with other waiting work, and in a later turn of the loop if that takes too long.
   void be_patient(bool on) noexcept { is_patient_ = on; }
-  // Whose time it takes. Once that one has had its share of a turn, this one waits as the patient
-  // do.
-  void charge_to(std::shared_ptr<Share> share) noexcept { share_ = std::move(share); }
-  [[nodiscard]] const std::shared_ptr<Share>& share() const noexcept { return share_; }
 
   struct Wait {
     Socket& socket;
@@ -95,7 +88,7 @@ class Socket : public Pooled,
       return for_write ? socket.is_writable() : socket.is_readable();
     }
     void await_suspend(std::coroutine_handle<> waiter) const noexcept {
-      (for_write ? socket.writer_ : socket.reader_) = waiter;
+      socket.set_waiter(for_write ? socket.writer_ : socket.reader_, waiter);
     }
     void await_resume() const noexcept {}
   };
@@ -107,7 +100,7 @@ class Socket : public Pooled,
     Socket& socket;
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiter) const noexcept {
-      socket.reader_ = waiter;
+      socket.set_waiter(socket.reader_, waiter);
       socket.call_again();
     }
     void await_resume() const noexcept {}
@@ -126,13 +119,17 @@ class Socket : public Pooled,
   static constexpr std::uint8_t ready_read = 1, ready_write = 2, hung_up = 4, dead = 8, failed = 16,
                                 mark = 32;
   Socket(Loop& loop, UniqueFd fd) noexcept : loop_{&loop}, fd_{std::move(fd)} {}
-  void on_events(std::uint32_t events);
-  void tell();
+  // A second waiter would replace the first, which would never run again.
+  static void set_waiter(std::coroutine_handle<>& place, std::coroutine_handle<> waiter) noexcept {
+    assert(!place && "one waiter per direction of a socket");
+    place = waiter;
+  }
+  void on_events(std::uint32_t events) noexcept;
+  void run() override;  // notifies the watcher or the waiting coroutine
 
   Loop* loop_;
   Watcher* watcher_ = nullptr;
   std::coroutine_handle<> reader_, writer_;
-  std::shared_ptr<Share> share_;
   UniqueFd fd_;
   std::uint8_t ready_ = 0;
   bool is_patient_ = false;
@@ -144,31 +141,9 @@ struct SocketDeleter {
 };
 using SocketPtr = std::unique_ptr<Socket, SocketDeleter>;
 
-using SocketQueue = boost::intrusive::list<Socket, boost::intrusive::constant_time_size<false>>;
-
-// How much of a turn somebody's sockets have taken together, and which of them wait for their turn.
-struct Share
-    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
-  // After this much of a turn, all others come first.
-  static constexpr std::chrono::microseconds most{250};
-
-  void add(std::uint64_t of_turn, std::chrono::nanoseconds time) noexcept {
-    if (turn != of_turn) taken = {};
-    turn = of_turn;
-    taken += time;
-  }
-  [[nodiscard]] bool is_used_up(std::uint64_t in_turn) const noexcept {
-    return turn == in_turn && taken >= most;
-  }
-
-  std::uint64_t turn = 0;
-  std::chrono::nanoseconds taken{0};
-  SocketQueue waiting;
-};
-
 class Loop {
  public:
-  Loop();
+  explicit Loop(const Clock& clock = steady_clock());
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -188,8 +163,19 @@ class Loop {
   [[nodiscard]] SocketPtr borrow_level(int fd, std::uint32_t events);
   void change_level(Socket& socket, std::uint32_t events) noexcept;
 
-  // Resumes in this turn, after the event at hand. There is room for all who wait: see make_room.
-  void schedule(std::coroutine_handle<> waiter) noexcept { scheduled_.push_back(waiter); }
+  // Runs it in this turn, after the event at hand, or later if its agent has had its share.
+  void schedule(Work& work) noexcept {
+    if (!work.is_linked()) scheduled_.push_back(work);
+  }
+  // Runs it at once, or later if its agent has had its share. For what the end of a turn resumes.
+  void serve(Work& work) {
+    shares_.skip_time();
+    shares_.serve(work);
+  }
+  // The share of the agent that is being served; null: none is.
+  [[nodiscard]] const std::shared_ptr<Share>& current_share() const noexcept {
+    return shares_.current();
+  }
 
   [[nodiscard]] SteadyTime now() const noexcept { return now_; }  // of this turn
   void arm(Deadline& deadline, std::chrono::milliseconds after) noexcept {
@@ -201,20 +187,20 @@ class Loop {
   friend struct SocketDeleter;
   [[nodiscard]] SocketPtr watch_level(SocketPtr socket, std::uint32_t events);
   void make_room();
-  void bury() noexcept;
+  void free_closed() noexcept;
   void run_posted();
+  void run_interrupted();
   void run_scheduled();
-  void run_again();
 
+  const Clock& clock_;
   UniqueFd epoll_, wakeup_;
   SteadyTime now_;
-  std::uint64_t turn_ = 0;
   TimerWheel wheel_;
-  std::vector<std::coroutine_handle<>> scheduled_, running_;
-  // Lists of the sockets themselves: to be called, and to close, must not need memory.
-  Share nobodys_;
-  boost::intrusive::list<Share, boost::intrusive::constant_time_size<false>> again_;
-  SocketQueue graveyard_;
+  Shares shares_;
+  // Lists of the objects themselves: to run them, and to close sockets, must not need memory.
+  Work::List scheduled_;
+  Work::List closed_;                                           // sockets, freed when the turn ends
+  std::vector<std::coroutine_handle<>> interrupted_, running_;  // room for all: see make_room
   std::size_t sockets_ = 0;
   std::mutex posted_mutex_;
   std::vector<std::function<void()>> posted_;

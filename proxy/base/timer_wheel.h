@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstdint>
 
-namespace stile {
+#include "proxy/base/clock.h"
 
-using SteadyTime = std::chrono::steady_clock::time_point;
+namespace stile {
 
 // Something that wants to be told when a time has come. Destroying it disarms it.
 class Deadline : public boost::intrusive::list_base_hook<

@@ -11,7 +11,7 @@
 #include "acl/decision.h"
 
 namespace stile {
-struct Share;
+class Share;
 }
 
 namespace stile::metrics {

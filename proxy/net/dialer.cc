@@ -20,7 +20,11 @@ constexpr std::size_t max_addresses = 8;
 }  // namespace
 
 Dialer::Dialer(Loop& loop, std::vector<acl::Address> addresses, std::uint16_t port)
-    : done{loop}, loop_{loop}, addresses_{std::move(addresses)}, port_{port} {
+    : done{loop},
+      loop_{loop},
+      share_{loop.current_share()},
+      addresses_{std::move(addresses)},
+      port_{port} {
   if (addresses_.size() > max_addresses) addresses_.resize(max_addresses);
 }
 
@@ -53,6 +57,7 @@ void Dialer::next_attempt() {
       continue;
     }
     socket->watch(this);
+    socket->charge_to(share_);
     attempts_.push_back({std::move(socket), address});
     if (next_ < addresses_.size()) loop_.arm(*this, attempt_delay);
     return;

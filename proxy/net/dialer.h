@@ -4,6 +4,7 @@
 #include <boost/container/small_vector.hpp>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "acl/address.h"
@@ -38,6 +39,7 @@ class Dialer final : private Watcher, private Deadline {
   void next_attempt();
 
   Loop& loop_;
+  std::shared_ptr<Share> share_;  // of the agent that dials
   std::vector<acl::Address> addresses_;
   std::size_t next_ = 0;
   std::uint16_t port_;

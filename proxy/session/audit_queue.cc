@@ -12,7 +12,7 @@ bool AuditQueue::flush() {
   const std::size_t in_log = log_.write(next_);
   for (const Waiter& waiter : resuming_) {
     waiter.written->written_ = waiter.needed <= in_log;
-    waiter.written->waiter_.resume();
+    loop_.serve(waiter.written->resumption_);
   }
   resuming_.clear();
   return !batch_.empty();

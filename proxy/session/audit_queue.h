@@ -7,13 +7,14 @@
 
 #include "audit/batch.h"
 #include "audit/log.h"
+#include "proxy/base/loop.h"
 
 namespace stile::session {
 
 class AuditQueue {
  public:
-  explicit AuditQueue(audit::Log& log)
-      : log_{log}, batch_{log.new_batch()}, next_{log.new_batch()} {}
+  AuditQueue(Loop& loop, audit::Log& log)
+      : loop_{loop}, log_{log}, batch_{log.new_batch()}, next_{log.new_batch()} {}
 
   // For lines that nothing waits for (`close`).
   void add(const audit::Record& record) { batch_.add(record); }
@@ -21,9 +22,14 @@ class AuditQueue {
   class Written {
    public:
     explicit Written(AuditQueue& queue) noexcept : queue_{queue} {}
+    // Before it is awaited there is nothing but the queue to copy.
+    Written(const Written& other) noexcept : queue_{other.queue_} {}
+    Written& operator=(const Written&) = delete;
+    ~Written() = default;
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiter) {
-      waiter_ = waiter;
+      resumption_.charge_to(queue_.loop_.current_share());
+      resumption_.waiter = waiter;
       queue_.waiters_.push_back({this, queue_.batch_.size()});
     }
     // False: the line is not in the log, and nothing may go out on its strength.
@@ -31,11 +37,17 @@ class AuditQueue {
 
    private:
     friend class AuditQueue;
+    struct Resumption final : Work {
+      void run() override { waiter.resume(); }
+      std::coroutine_handle<> waiter;
+    };
+
     AuditQueue& queue_;
-    std::coroutine_handle<> waiter_;
+    Resumption resumption_;
     bool written_ = false;
   };
-  // `co_await queue.write(record)`: comes back in this turn, once write(2) has returned.
+  // `co_await queue.write(record)`: comes back once write(2) has returned, at the end of this turn
+  // or, for an agent that has had its share of it, in a later one.
   [[nodiscard]] Written write(const audit::Record& record) {
     batch_.add(record);
     return Written{*this};
@@ -50,6 +62,7 @@ class AuditQueue {
     Written* written;
     std::size_t needed;  // that many records of the batch must be in the log
   };
+  Loop& loop_;
   audit::Log& log_;
   audit::Batch batch_, next_;
   std::vector<Waiter> waiters_, resuming_;

@@ -71,7 +71,7 @@ struct Context {
       : loop{event_loop},
         shared{all},
         policy{all.policy},
-        audit{audit_log},
+        audit{event_loop, audit_log},
         log{audit, event_loop},
         resolver{event_loop, dns_options, dns_environment},
         relay{event_loop, {}, {}},

@@ -1,9 +1,8 @@
 // RequestLog: every audit line of a request, and every count of it.
 //
 // The line comes first. No byte goes to an origin before `co_await open()` was true, and no refusal
-// to a client before `co_await deny()`; both come back in the same turn of the loop, once write(2)
-// has returned. What is written at the end of a request is what was written at its opening, unless
-// it was cut.
+// to a client before `co_await deny()`; both come back once write(2) has returned. What is written
+// at the end of a request is what was written at its opening, unless it was cut.
 #pragma once
 
 #include <string_view>

@@ -44,7 +44,7 @@ World::~World() { shared_log().set_tap({}); }
 
 void World::run() {
   session::Shared shared{snapshot_of(stage_, ++generation_, account_)};
-  Loop loop;
+  Loop loop{*this};
   dns::Environment names;
   names.hosts = std::make_shared<dns::Hosts>(dns::parse_hosts(hosts_text));
   session::Limits limits;

@@ -14,8 +14,6 @@ namespace {
 
 stile::fuzz::Simulation* running = nullptr;  // outside of a play, everything is real
 
-using Steady = std::chrono::steady_clock;
-
 }  // namespace
 
 extern "C" {
@@ -57,14 +55,6 @@ ssize_t __wrap_write(int fd, const void* data, size_t size) {
   errno = ENOSPC;
   return -1;
 }
-}
-
-// The clock of deadlines, by its name in the linker. The other one is libFuzzer's too.
-Steady::time_point real_steady() asm("__real__ZNSt6chrono3_V212steady_clock3nowEv");
-Steady::time_point simulated_steady() asm("__wrap__ZNSt6chrono3_V212steady_clock3nowEv");
-
-Steady::time_point simulated_steady() {
-  return running == nullptr ? real_steady() : Steady::time_point{running->clock()};
 }
 
 namespace stile::fuzz {

@@ -1,25 +1,29 @@
 // A clock, a network, a disk and a DNS server in the fuzzer's hand, under the real session code.
 //
-// The linker puts them there (--wrap, and a Channel in place of that of c-ares): nothing in the
-// product knows of it. Sockets are socket pairs, so reading, writing, splicing and epoll are the
-// kernel's own.
+// The clock is passed to the loop; the linker puts the rest there (--wrap, and a Channel in place
+// of that of c-ares), so that the product does not know of it. Sockets are socket pairs, so
+// reading, writing, splicing and epoll are the kernel's own.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 
 #include "acl/address.h"
+#include "proxy/base/clock.h"
 
 namespace stile::fuzz {
 
-class Simulation {
+class Simulation : public Clock {
  public:
   Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
   void advance(std::chrono::milliseconds by) noexcept { clock_ += by; }
-  [[nodiscard]] std::chrono::nanoseconds clock() const noexcept { return clock_; }
+  // Each reading takes some time, so that agents use up their shares.
+  [[nodiscard]] SteadyTime now() const noexcept override {
+    return SteadyTime{clock_ += std::chrono::microseconds{20}};
+  }
 
   // `fills_up`: half of the next write is there, and then there is no more space.
   enum class Disk : std::uint8_t { works, fills_up, is_full, count };
@@ -36,7 +40,7 @@ class Simulation {
   ~Simulation();
 
  private:
-  std::chrono::nanoseconds clock_{std::chrono::hours{1}};
+  mutable std::chrono::nanoseconds clock_{std::chrono::hours{1}};
 };
 
 // How the DNS server answers. All but the first few are no address that may be dialled.

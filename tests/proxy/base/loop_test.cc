@@ -179,18 +179,28 @@ TEST(LoopPost, ThatFailsKeepsNothingElseFromRunning) {
   EXPECT_EQ(ran, 1);
 }
 
-// Notes who was called, in order, and how often; takes longer than a turn allows if asked to.
+using std::chrono::microseconds;
+
+// Stands still unless a test moves it.
+struct FakeClock final : Clock {
+  SteadyTime time{std::chrono::hours{1}};
+  [[nodiscard]] SteadyTime now() const noexcept override { return time; }
+};
+
+// Notes who was called, in order, and how often. A call takes longer than a turn allows unless told
+// otherwise.
 struct Caller final : Watcher {
+  FakeClock* clock;
   std::string* calls;
   char name;
-  bool is_slow = false;
+  microseconds takes{1000};
   Socket* again = nullptr;
-  Caller(std::string& all, char own) : calls{&all}, name{own} {}
+  Caller(FakeClock& of_test, std::string& all, char own)
+      : clock{&of_test}, calls{&all}, name{own} {}
   void on_ready(Socket& socket) override {
     calls->push_back(name);
     if (again == &socket) socket.call_again();
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds{is_slow ? 1 : 0};
-    while (std::chrono::steady_clock::now() < end) continue;
+    clock->time += takes;
   }
 };
 
@@ -198,19 +208,19 @@ struct Patient {
   Pair pair;
   SocketPtr socket;
   Caller caller;
-  Patient(Loop& loop, std::string& calls, char name)
-      : socket{loop.adopt(std::move(pair.a))}, caller{calls, name} {
+  Patient(Loop& loop, FakeClock& clock, std::string& calls, char name)
+      : socket{loop.adopt(std::move(pair.a))}, caller{clock, calls, name} {
     socket->watch(&caller);
     socket->be_patient(true);
-    caller.is_slow = true;
   }
 };
 
 TEST(LoopPatience, IsServedAfterTheOthers) {
-  Loop loop;
+  FakeClock clock;
+  Loop loop{clock};
   std::string calls;
-  Patient bulk{loop, calls, 'b'};
-  Patient other{loop, calls, 'o'};
+  Patient bulk{loop, clock, calls, 'b'};
+  Patient other{loop, clock, calls, 'o'};
   other.socket->be_patient(false);
   loop.stop();
   loop.run([] { return false; });
@@ -218,9 +228,10 @@ TEST(LoopPatience, IsServedAfterTheOthers) {
 }
 
 TEST(LoopPatience, LastsForSomeOfThemEachTurnInTheOrderThatTheyCame) {
-  Loop loop;
+  FakeClock clock;
+  Loop loop{clock};
   std::string calls;
-  Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, c{loop, calls, 'c'};
+  Patient a{loop, clock, calls, 'a'}, b{loop, clock, calls, 'b'}, c{loop, clock, calls, 'c'};
   a.caller.again = a.socket.get();  // has more to move each time
   int turns = 0;
   loop.run([&] {
@@ -232,9 +243,10 @@ TEST(LoopPatience, LastsForSomeOfThemEachTurnInTheOrderThatTheyCame) {
 }
 
 TEST(LoopPatience, IsOverForASocketThatCloses) {
-  Loop loop;
+  FakeClock clock;
+  Loop loop{clock};
   std::string calls;
-  Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, c{loop, calls, 'c'};
+  Patient a{loop, clock, calls, 'a'}, b{loop, clock, calls, 'b'}, c{loop, clock, calls, 'c'};
   loop.run([&] {
     b.socket.reset();
     if (calls == "ac") loop.stop();
@@ -245,9 +257,11 @@ TEST(LoopPatience, IsOverForASocketThatCloses) {
 
 // Three sockets of one share and one of another, ready in this order. Each takes more than a share.
 struct TwoShares {
-  Loop loop;
+  FakeClock clock;
+  Loop loop{clock};
   std::string calls;
-  Patient a{loop, calls, 'a'}, b{loop, calls, 'b'}, c{loop, calls, 'c'}, other{loop, calls, 'o'};
+  Patient a{loop, clock, calls, 'a'}, b{loop, clock, calls, 'b'}, c{loop, clock, calls, 'c'},
+      other{loop, clock, calls, 'o'};
 
   explicit TwoShares(bool are_patient) {
     const auto one = std::make_shared<Share>();
@@ -276,17 +290,124 @@ TEST(LoopShare, IsNewEachTurn) {
   TwoShares all{false};
   const auto ready_and_quick = [&] {
     for (auto* each : {&all.a, &all.b, &all.other}) {
-      each->caller.is_slow = false;
+      each->caller.takes = {};
       EXPECT_EQ(::send(each->pair.b.get(), "x", 1, 0), 1);
     }
   };
   EXPECT_EQ(all.run(9, ready_and_quick), "aob|aboc|");
 }
 
+// Cutting a stream costs wake-ups elsewhere, and serves nobody while only one agent has work.
+TEST(LoopShare, OfAnAgentThatIsAloneGoesToOneConnectionWhileItHasMore) {
+  FakeClock clock;
+  Loop loop{clock};
+  std::string calls;
+  Patient a{loop, clock, calls, 'a'}, b{loop, clock, calls, 'b'};
+  for (auto* each : {&a, &b}) {
+    each->caller.takes = microseconds{100};
+    each->caller.again = each->socket.get();
+  }
+  loop.run([&] {
+    if (calls.size() >= 22) loop.stop();
+    return false;
+  });
+  EXPECT_EQ(calls.substr(0, 22), "aaaaaaaaaabbbbbbbbbbaa") << "a millisecond each";
+}
+
+TEST(LoopShare, OfEachAgentComesAfterAQuarterOfAMillisecondOfAnother) {
+  TwoShares all{true};
+  for (auto* each : {&all.a, &all.other}) {
+    each->caller.takes = microseconds{125};
+    each->caller.again = each->socket.get();
+  }
+  EXPECT_EQ(all.run(12), "aa|oo|aa|oo|");
+}
+
 TEST(LoopShare, TakesTurnsWithTheOthersAmongThePatient) {
   TwoShares all{true};
   all.other.caller.again = all.other.socket.get();
   EXPECT_EQ(all.run(10), "a|o|b|o|c|");
+}
+
+Detached note_when_fired(FakeClock& clock, Event& event, std::string& calls, char name) {
+  co_await event;
+  calls.push_back(name);
+  clock.time += microseconds{1000};
+}
+
+// Begins to wait, as its agent, when the socket is ready.
+struct EventWaiter final : Watcher {
+  FakeClock* clock;
+  std::string* calls;
+  char name;
+  Event event;
+  Pair pair;
+  SocketPtr socket;
+  EventWaiter(Loop& loop, FakeClock& of_test, std::string& all, char own,
+              const std::shared_ptr<Share>& share)
+      : clock{&of_test},
+        calls{&all},
+        name{own},
+        event{loop},
+        socket{loop.adopt(std::move(pair.a))} {
+    socket->watch(this);
+    socket->charge_to(share);
+  }
+  void on_ready(Socket&) override { note_when_fired(*clock, event, *calls, name); }
+};
+
+// An answer from DNS, a finished dial, a written log line: what they resume takes its agent's time.
+TEST(LoopShare, CountsWhatEventsResume) {
+  FakeClock clock;
+  Loop loop{clock};
+  std::string calls;
+  const auto one = std::make_shared<Share>(), two = std::make_shared<Share>();
+  EventWaiter a{loop, clock, calls, 'a', one}, b{loop, clock, calls, 'b', one},
+      c{loop, clock, calls, 'c', one}, other{loop, clock, calls, 'o', two};
+  int turns = 0;
+  loop.run([&] {
+    if (++turns == 1) {
+      for (auto* each : {&a, &b, &c, &other}) each->event.fire();
+      return true;
+    }
+    calls.push_back('|');
+    if (turns == 4) loop.stop();
+    return false;
+  });
+  EXPECT_EQ(calls.substr(0, 7), "ao|b|c|");
+}
+
+// The same for what is resumed at the end of a turn, as by a written log line.
+TEST(LoopShare, CountsWhatTheEndOfATurnResumes) {
+  struct Line final : Work {
+    std::string* calls;
+    FakeClock* clock;
+    char name;
+    Line(std::string& all, FakeClock& of_test, char own, const std::shared_ptr<Share>& share)
+        : calls{&all}, clock{&of_test}, name{own} {
+      charge_to(share);
+    }
+    void run() override {
+      calls->push_back(name);
+      clock->time += microseconds{1000};
+    }
+  };
+  FakeClock clock;
+  Loop loop{clock};
+  std::string calls;
+  const auto one = std::make_shared<Share>(), two = std::make_shared<Share>();
+  Line a{calls, clock, 'a', one}, b{calls, clock, 'b', one}, other{calls, clock, 'o', two};
+  int turns = 0;
+  loop.post([] {});  // there is a first turn
+  loop.run([&] {
+    if (++turns == 1) {
+      for (auto* line : {&a, &b, &other}) loop.serve(*line);
+    }
+    calls.push_back('|');
+    if (turns == 2) loop.stop();
+    return false;
+  });
+  EXPECT_EQ(calls.substr(0, 5), "ao|b|");
 }
 
 Detached note_when_readable(Socket& socket, std::string& calls, char name) {
@@ -309,23 +430,24 @@ TEST(LoopPatience, HoldsForCoroutinesToo) {
 }
 
 // Each takes longer than a turn has for all of them.
-Detached read_in_turns(Socket& socket, std::string& calls, char name, int times) {
+Detached read_in_turns(FakeClock& clock, Socket& socket, std::string& calls, char name, int times) {
   co_await socket.readable();
   for (int i = 0; i < times; ++i) {
     co_await socket.readable_again();
     calls.push_back(name);
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    clock.time += microseconds{1000};
   }
 }
 
 TEST(LoopPatience, OfCoroutinesLastsForSomeOfThemEachTurn) {
-  Loop loop;
+  FakeClock clock;
+  Loop loop{clock};
   std::string calls;
   Pair one, two;
   SocketPtr first = loop.adopt(std::move(one.a)), second = loop.adopt(std::move(two.a));
   for (const Pair* pair : {&one, &two}) ASSERT_EQ(::send(pair->b.get(), "x", 1, 0), 1);
-  read_in_turns(*first, calls, 'a', 2);
-  read_in_turns(*second, calls, 'b', 2);
+  read_in_turns(clock, *first, calls, 'a', 2);
+  read_in_turns(clock, *second, calls, 'b', 2);
   loop.run([&] {
     calls.push_back('|');
     if (calls.size() == 8) loop.stop();
@@ -349,6 +471,25 @@ TEST(LoopPatience, IsOverForACoroutineThatIsInterrupted) {
   loop.run([] { return false; });
   EXPECT_EQ(calls, "i");
 }
+
+#ifndef NDEBUG
+TEST(LoopEventDeathTest, HasOneWaiter) {
+  Loop loop;
+  Event event{loop};
+  int count = 0;
+  wait_then_count(event, count);
+  EXPECT_DEATH(wait_then_count(event, count), "one waiter per event");
+}
+
+TEST(LoopSocketDeathTest, HasOneWaiterInEachDirection) {
+  Loop loop;
+  Pair pair;
+  SocketPtr socket = loop.adopt(std::move(pair.a));
+  int count = 0;
+  wait_readable(*socket, count);
+  EXPECT_DEATH(wait_readable(*socket, count), "one waiter per direction");
+}
+#endif
 
 Task<int> twice(int value) { co_return value * 2; }
 Detached add_up(int& sum) {

@@ -5,6 +5,10 @@ target_link_libraries(bench_common PUBLIC stile::options)
 add_executable(floor floor/main.cc floor/reactor.cc floor/relay.cc floor/pump.cc floor/forward.cc)
 target_link_libraries(floor PRIVATE bench_common)
 
+# The same on Boost.Asio: what the loop of the workers is compared with (docs/decisions/0001).
+add_executable(asio_floor asio_floor/main.cc asio_floor/callbacks.cc asio_floor/coroutines.cc)
+target_link_libraries(asio_floor PRIVATE bench_common Boost::headers Threads::Threads)
+
 add_executable(loadgen
   load/main.cc load/loop.cc load/origin.cc load/report.cc load/tunnel.cc
   load/connect.cc load/bulk.cc load/get.cc load/hold.cc)

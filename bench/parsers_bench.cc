@@ -1,7 +1,11 @@
 // Micro-benchmarks of the parsers that every request goes through.
+#include <ares.h>
 #include <benchmark/benchmark.h>
 
 #include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
 #include <string>
 #include <vector>
 
@@ -50,6 +54,28 @@ void scan_request(benchmark::State& state, const std::string& text) {
 }
 BENCHMARK_CAPTURE(scan_request, connect, connect_head);
 BENCHMARK_CAPTURE(scan_request, get, get_head);
+
+// The same bytes read by Boost.Beast, which accepts more: docs/decisions/0002-own-http-heads.md.
+template <class Parser>
+void beast_head(benchmark::State& state, const std::string& text) {
+  while (state.KeepRunning()) {
+    Parser parser;
+    parser.skip(true);
+    boost::system::error_code error;
+    benchmark::DoNotOptimize(parser.put(boost::asio::buffer(text), error));
+    if (error) state.SkipWithError(error.message().c_str());
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
+}
+void beast_request(benchmark::State& state, const std::string& text) {
+  beast_head<boost::beast::http::request_parser<boost::beast::http::empty_body>>(state, text);
+}
+void beast_response(benchmark::State& state, const std::string& text) {
+  beast_head<boost::beast::http::response_parser<boost::beast::http::empty_body>>(state, text);
+}
+BENCHMARK_CAPTURE(beast_request, connect, connect_head);
+BENCHMARK_CAPTURE(beast_request, get, get_head);
+BENCHMARK_CAPTURE(beast_response, response, response_head);
 
 // The worst way for it to come: one byte at a time.
 void trickle_request(benchmark::State& state) {
@@ -101,17 +127,29 @@ void read_hello(benchmark::State& state, std::size_t key_share_bytes) {
 BENCHMARK_CAPTURE(read_hello, classic, 38);
 BENCHMARK_CAPTURE(read_hello, post_quantum, 1263);
 
+// oRigIn.tEst: two addresses, owners compressed.
+constexpr std::array<std::uint8_t, 61> packet{
+    0x12, 0x34, 0x81, 0x80, 0,   1,   0,   2,   0, 0,   0, 0, 6, 'o',  'R',  'i',
+    'g',  'I',  'n',  4,    't', 'E', 's', 't', 0, 0,   1, 0, 1, 0xc0, 0x0c, 0,
+    1,    0,    1,    0,    0,   0,   60,  0,   4, 192, 0, 2, 1, 0xc0, 0x0c, 0,
+    1,    0,    1,    0,    0,   0,   60,  0,   4, 192, 0, 2, 2};
+
 void read_dns_answer(benchmark::State& state) {
-  // oRigIn.tEst: two addresses, owners compressed.
-  constexpr std::array<std::uint8_t, 61> packet{
-      0x12, 0x34, 0x81, 0x80, 0,   1,   0,   2,   0, 0,   0, 0, 6, 'o',  'R',  'i',
-      'g',  'I',  'n',  4,    't', 'E', 's', 't', 0, 0,   1, 0, 1, 0xc0, 0x0c, 0,
-      1,    0,    1,    0,    0,   0,   60,  0,   4, 192, 0, 2, 1, 0xc0, 0x0c, 0,
-      1,    0,    1,    0,    0,   0,   60,  0,   4, 192, 0, 2, 2};
   while (state.KeepRunning()) {
     benchmark::DoNotOptimize(dns::read_answer(packet, "oRigIn.tEst", dns::Rtype::a));
   }
 }
 BENCHMARK(read_dns_answer);
+
+// The same packet read by c-ares, which does not look at the letters of the question.
+void cares_dns_answer(benchmark::State& state) {
+  while (state.KeepRunning()) {
+    std::array<ares_addrttl, 8> addresses{};
+    int count = addresses.size();
+    benchmark::DoNotOptimize(
+        ares_parse_a_reply(packet.data(), packet.size(), nullptr, addresses.data(), &count));
+  }
+}
+BENCHMARK(cares_dns_answer);
 
 }  // namespace

@@ -18,10 +18,13 @@ LOAD = [
     ("CONNECT + first exchange, µs", "connect", None),
     ("refused CONNECT, µs", "refused", None),
     ("keep-alive GET of 1 KiB, µs", "get", None),
+    ("the same, 100 hosts in turn, µs", "get-hosts", None),
     ("bulk up, 1 tunnel, ms/GB", "bulk-up-1", None),
     ("bulk down, 1 tunnel, ms/GB", "bulk-down-1", None),
     ("bulk up, 64 tunnels, ms/GB", "bulk-up-64", None),
     ("bulk down, 64 tunnels, ms/GB", "bulk-down-64", None),
+    ("bulk up, 64 tunnels of one agent, ms/GB", "bulk-up-64-one-agent", None),
+    ("bulk down, 64 tunnels of one agent, ms/GB", "bulk-down-64-one-agent", None),
 ]
 SIZE = [
     ("memory of an idle tunnel, KiB", "idle", None),

@@ -1,6 +1,8 @@
-// Scenario: GETs of 1 KiB on kept connections; a connection that the proxy closes is dialled again.
+// Scenario: GETs of 1 KiB on kept connections, to one host or to many in turn; a connection that
+// the proxy closes is dialled again.
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -18,7 +20,7 @@ namespace {
 struct Run {
   Report& report;
   sockaddr_in proxy;
-  std::string request;
+  std::vector<std::string> requests;  // one per host
   unsigned sources = 1;
   std::uint64_t warm_up = 0;
   std::uint64_t count = 0;
@@ -30,13 +32,14 @@ struct Run {
 class Getter final : public Watcher {
  public:
   Getter(Loop& loop, Run& run, unsigned source)
-      : loop_(loop), run_(run), source_(agent_source(source % run.sources)) {}
+      : loop_(loop), run_(run), source_(agent_source(source % run.sources)), next_(source) {}
 
   void begin() {
     if (run_.begun >= run_.warm_up + run_.count) return fd_.reset();
     ++run_.begun;
     begun_ = Clock::now();
     answer_.clear();
+    ++next_;
     fd_ ? ask() : dial_again();
   }
 
@@ -60,8 +63,9 @@ class Getter final : public Watcher {
   }
 
   void ask() {
-    if (::send(fd_.get(), run_.request.data(), run_.request.size(), MSG_NOSIGNAL) ==
-        static_cast<ssize_t>(run_.request.size())) {
+    const std::string& request = run_.requests[next_ % run_.requests.size()];
+    if (::send(fd_.get(), request.data(), request.size(), MSG_NOSIGNAL) ==
+        static_cast<ssize_t>(request.size())) {
       return;
     }
     fd_.reset();
@@ -108,6 +112,7 @@ class Getter final : public Watcher {
   Loop& loop_;
   Run& run_;
   sockaddr_in source_;
+  std::size_t next_;  // the host of the request
   Fd fd_;
   bool dialling_ = false;
   bool retried_ = false;
@@ -115,17 +120,28 @@ class Getter final : public Watcher {
   std::string answer_;
 };
 
+// With --hosts N, the requests are for h0.TARGET to hN-1.TARGET in turn.
+std::vector<std::string> requests_for(const Flags& flags) {
+  const std::string target = flags.text("target", "origin.test:9080");
+  const auto hosts = flags.number("hosts", 0);
+  std::vector<std::string> requests;
+  for (std::uint64_t i = 0; i < std::max<std::uint64_t>(hosts, 1); ++i) {
+    const std::string host = hosts > 0 ? "h" + std::to_string(i) + "." + target : target;
+    const std::string url = flags.has("origin-form") ? "/x" : "http://" + host + "/x";
+    requests.push_back("GET " + url + " HTTP/1.1\r\nHost: " + host +
+                       "\r\nUser-Agent: loadgen\r\nAccept: */*\r\n\r\n");
+  }
+  return requests;
+}
+
 }  // namespace
 
 int run_get(const Flags& flags) {
   Loop loop;
   Report report(flags.text("pids"));
-  const std::string host = flags.text("target", "origin.test:9080");
-  const std::string target = flags.has("origin-form") ? "/x" : "http://" + host + "/x";
   Run run{report,
           endpoint(flags.text("proxy", "127.0.0.1:3128")),
-          "GET " + target + " HTTP/1.1\r\nHost: " + host +
-              "\r\nUser-Agent: loadgen\r\nAccept: */*\r\n\r\n",
+          requests_for(flags),
           static_cast<unsigned>(flags.number("sources", 1)),
           flags.number("warm-up", 0),
           flags.number("count", 10000)};

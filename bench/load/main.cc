@@ -30,10 +30,10 @@ int main(int argc, char** argv) {
     if (command.name != name) continue;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing of a run outlives its runner
     raise_descriptor_limit();
-    return command.run(
-        Flags(argc - 2, argv + 2,
-              {"proxy", "direct", "target", "hello", "sources", "refused", "pids", "concurrency",
-               "count", "warm-up", "seconds", "up", "bytes", "origin-form", "tls", "http"}));
+    return command.run(Flags(
+        argc - 2, argv + 2,
+        {"proxy", "direct", "target", "hello", "sources", "refused", "pids", "concurrency", "count",
+         "warm-up", "seconds", "up", "bytes", "origin-form", "hosts", "tls", "http"}));
   }
   static_cast<void>(
       std::fputs("usage: loadgen origin|connect|bulk|get|hold [--name value]...\n", stderr));

@@ -17,12 +17,13 @@ ORIGIN = "127.0.0.2"
 TLS_PORT = 9443
 HTTP_PORT = 9080
 AGENTS = 8  # 127.0.1.1 and on
+HOSTS = {f"h{n}.origin.test": ORIGIN for n in range(100)}
 
 
 @dataclasses.dataclass
 class Setup:
     """What a scenario wants of a contender."""
-    kind: str = "tunnel"  # tunnel | refuse | forward
+    kind: str = "tunnel"  # tunnel | refuse | forward | hosts
     rules: pathlib.Path | None = None  # allowlist, one pattern a line; it holds origin.test
     one_agent: bool = False
 
@@ -118,27 +119,41 @@ class Floor(Contender):
     def __init__(self, name, program, *flags):
         super().__init__(name, program)
         self.flags = flags
-        if flags:  # the variants differ only in how they relay
-            self.kinds = ("tunnel",)
+        self.kinds = ("tunnel",) if flags else (*self.kinds, "hosts")  # variants differ in the relay
 
     def command(self, work, port, setup):
-        mode = {"tunnel": [], "refuse": ["--refuse"], "forward": ["--forward"]}[setup.kind]
-        origin = HTTP_PORT if setup.kind == "forward" else TLS_PORT
+        mode = {"tunnel": [], "refuse": ["--refuse"], "forward": ["--forward"],
+                "hosts": ["--forward"]}[setup.kind]
+        origin = HTTP_PORT if setup.kind in ("forward", "hosts") else TLS_PORT
         return [self.program, "--listen", f"127.0.0.1:{port}", "--origin", f"{ORIGIN}:{origin}",
                 *mode, *self.flags]
 
 
+class AsioFloor(Contender):
+    """The floor that copies, on Boost.Asio."""
+    kinds = ("tunnel",)
+
+    def __init__(self, name, program, *flags):
+        super().__init__(name, program)
+        self.flags = flags
+
+    def command(self, work, port, setup):
+        return [self.program, "--listen", f"127.0.0.1:{port}", "--origin", f"{ORIGIN}:{TLS_PORT}",
+                *self.flags]
+
+
 class Stile(Contender):
     has_rules = True
+    kinds = (*Contender.kinds, "hosts")
     version_command = ["--version"]
 
     def command(self, work, port, setup):
         rules = (f'allow_files = ["{setup.rules}"]' if setup.rules
-                 else 'allow = [".anthropic.com", "api.github.com", "origin.test"]')
+                 else 'allow = [".anthropic.com", "api.github.com", ".origin.test"]')
         sources = ["127.0.1.0/24"] if setup.one_agent else [
             f"127.0.1.{n}" for n in range(1, AGENTS + 1)]
         config = stile_config.write(
-            work, f"127.0.0.1:{port}", {"origin.test": ORIGIN},
+            work, f"127.0.0.1:{port}", {"origin.test": ORIGIN, **HOSTS},
             [(f"agent-{n}", source, rules) for n, source in enumerate(sources, 1)],
             egress=f"ports = [{TLS_PORT}]\nhttp_ports = [{HTTP_PORT}]",
             limits=stile_config.UNLIMITED)
@@ -148,12 +163,13 @@ class Stile(Contender):
 class Squid(Contender):
     """Debian's squid.conf, with an allowlist and the ports of the bench in their places."""
     has_rules = True
+    kinds = (*Contender.kinds, "hosts")
     version_command = ["-v"]
 
     def command(self, work, port, setup):
         os.chmod(work, 0o777)  # started as root it becomes another user
-        (work / "hosts").write_text(f"{ORIGIN} origin.test\n")
-        allowed = f'"{setup.rules}"' if setup.rules else ".anthropic.com api.github.com origin.test"
+        (work / "hosts").write_text("".join(f"{ORIGIN} {name}\n" for name in ["origin.test", *HOSTS]))
+        allowed = f'"{setup.rules}"' if setup.rules else ".anthropic.com api.github.com .origin.test"
         (work / "squid.conf").write_text(f"""\
 acl localnet src 127.0.1.0/24
 acl SSL_ports port {TLS_PORT}
@@ -248,6 +264,8 @@ def all_contenders(build):
         Floor("floor-copy", floor),
         Floor("floor-splice", floor, "--splice"),
         Floor("floor-half-close", floor, "--half-close"),
+        AsioFloor("asio-callbacks", build / "bench/asio_floor"),
+        AsioFloor("asio-coroutines", build / "bench/asio_floor", "--coroutines"),
         Squid("squid", "/usr/sbin/squid"),
         Tinyproxy("tinyproxy", "/usr/bin/tinyproxy"),
         Haproxy("haproxy", "/usr/sbin/haproxy"),

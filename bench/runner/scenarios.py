@@ -103,9 +103,26 @@ def get(bench):
     return side_by_side(bench, result, contenders.Setup("forward"), one_round)
 
 
-def bulk(direction, tunnels):
+def get_hosts(bench):
+    """As clients use a proxy: each kept connection asks for one host after the other."""
+    result = Result("get-hosts", "keep-alive GET, 1 KiB, 100 hosts in turn, 64 at a time", "cpu",
+                    "µs of CPU per GET")
+    count = bench.count(20000)
+
+    def one_round(contender, running):
+        report = bench.load.run("get", contender, running, "--count", count, "--warm-up", 2000,
+                                "--target", contender.http_target, "--hosts",
+                                len(contenders.HOSTS))
+        return entry_of(report, report["operations"], 1e6)
+
+    return side_by_side(bench, result, contenders.Setup("hosts"), one_round, with_direct=False)
+
+
+def bulk(direction, tunnels, one_agent=False):
+    """`one_agent`: all tunnels belong to one agent, so that fairness has nothing to divide."""
     def scenario(bench):
-        result = Result(f"bulk-{direction}-{tunnels}", f"bulk {direction}, {tunnels} tunnels", "cpu",
+        result = Result(f"bulk-{direction}-{tunnels}" + ("-one-agent" if one_agent else ""),
+                        f"bulk {direction}, {tunnels} tunnels" + (" of one agent" * one_agent), "cpu",
                         "ms of CPU per GB", floor="floor-splice")
         size = bench.count(1000000000)
 
@@ -115,5 +132,5 @@ def bulk(direction, tunnels):
             report = bench.load.run("bulk", contender, running, *flags)
             return entry_of(report, report["bytes"] / 1e9, 1e3)
 
-        return side_by_side(bench, result, contenders.Setup("tunnel"), one_round)
+        return side_by_side(bench, result, contenders.Setup("tunnel", one_agent=one_agent), one_round)
     return scenario

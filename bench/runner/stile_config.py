@@ -8,7 +8,7 @@ def write(work, listen, hosts, agents, egress="", limits="", workers=1):
     """
     (work / "state").mkdir(parents=True, exist_ok=True)
     (work / "hosts").write_text("".join(f"{hosts[name]} {name}\n" for name in hosts))
-    origins = ", ".join(f'"{address}/32"' for address in hosts.values())
+    origins = ", ".join(f'"{address}/32"' for address in sorted(set(hosts.values())))
     entries = "".join(f'[[agent]]\nid = "{name}"\nsource = ["{source}"]\n{rules}\n'
                       for name, source, rules in agents)
     path = work / "stile.toml"

@@ -22,7 +22,7 @@ def syscalls(bench):
         return result
     for contender in bench.contenders:
         entry = {"used": 0.0}
-        for kind in contender.kinds:
+        for kind in FLAGS.keys() & set(contender.kinds):
             calls = count(bench, contender, kind)
             entry[kind] = sum(calls.values())
             entry[f"{kind}_calls"] = calls

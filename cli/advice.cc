@@ -60,7 +60,8 @@ Advice allow_without_tls(const Refused& refused, const Situation& situation) {
 Advice after_host_or_port(const Refused& refused, const Situation& situation) {
   if (const auto known = look_alike(refused.host, situation.allow); !known.empty()) {
     return {{},
-            "WARNING: this name looks like " + known + ", which " + refused.agent +
+            "WARNING: " + (is_plain_word(refused.host) ? refused.host : std::string{"this name"}) +
+                " looks like " + known + ", which " + refused.agent +
                 " may reach: a typing error, or an imitation. Find out who owns it before you "
                 "allow it"};
   }

@@ -44,6 +44,17 @@ int verify_logs(const AuditOptions& options) {
   return options.control.json ? print_said(check) : check(std::cout, std::cerr);
 }
 
+// "host-not-allowed alpha a.example:443": what the advice below it is about. Still escaped.
+std::string refusal_text(const audit::Line& line) {
+  using audit::Key;
+  std::string text{line.raw(Key::reason)};
+  for (const Key key : {Key::agent, Key::host}) {
+    if (!line.raw(key).empty()) text.append(" ").append(line.raw(key));
+  }
+  if (!line.raw(Key::port).empty()) text.append(":").append(line.raw(Key::port));
+  return text + '\n';
+}
+
 // Prints the lines that were asked for, and remembers what helps if that was little.
 class Shower {
  public:
@@ -60,7 +71,9 @@ class Shower {
     }
     std::cout << audit::describe(line) << '\n';
     if (filter_.denied_only && advice_.size() < most_advice) {
-      if (auto advice = advice_text(advisor_.after(line)); !advice.empty()) advice_.insert(advice);
+      if (const auto advice = advice_text(advisor_.after(line), "  "); !advice.empty()) {
+        advice_.push_back(refusal_text(line) + advice);
+      }
     }
   }
 
@@ -81,7 +94,8 @@ class Shower {
   const AuditOptions& options_;
   audit::ShowOptions filter_;
   Advisor advisor_;
-  std::set<std::string> advice_, agents_;
+  std::vector<std::string> advice_;
+  std::set<std::string> agents_;
   std::size_t shown_ = 0;
 };
 

@@ -161,6 +161,10 @@ Outcome<FileChange> plan_rules(const std::string& entry, const std::string& agen
     return cannot_save(agent + " stands in no file: it was added with put-agent",
                        "stile put-agent FILE, with the hosts in its card");
   }
+  if (!entry.starts_with('/')) {  // to where the daemon was started, which is not here
+    return cannot_save("the daemon names its config by a relative path: " + file_of(entry),
+                       by_hand(file_of(entry), patterns));
+  }
   if (entry.starts_with(runtime_cards)) {
     return cannot_save(
         "the card of " + agent + " belongs to stile-netns, which would write it anew",

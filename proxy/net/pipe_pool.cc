@@ -7,9 +7,11 @@
 namespace stile::net {
 namespace {
 
-// Larger than the default 64 KiB, which MSS-sized segments fill at a third of it. If the user's
-// share of pipe memory is spent, the kernel keeps the default size.
+// Larger than the default 64 KiB, which MSS-sized segments fill at a third of it.
 constexpr int pipe_bytes = 256 * 1024;
+// A user who holds much pipe memory (fs.pipe-user-pages-soft) gets pipes of two pages. Splicing
+// through those costs several times as much as copying.
+constexpr int least_pipe_bytes = 64 * 1024;
 
 }  // namespace
 
@@ -24,7 +26,10 @@ std::unique_ptr<Pipe> PipePool::borrow() {
   if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) return nullptr;
   pipe->read_end.reset(ends[0]);
   pipe->write_end.reset(ends[1]);
-  static_cast<void>(::fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes));
+  if (::fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes) < least_pipe_bytes &&
+      ::fcntl(ends[1], F_GETPIPE_SZ) < least_pipe_bytes) {
+    return nullptr;
+  }
   return pipe;
 }
 

@@ -17,7 +17,7 @@ struct Pipe {
 class PipePool {
  public:
   PipePool() { kept_.reserve(max_kept); }
-  // Null if the process is out of descriptors: the relay then copies.
+  // Null if the process is out of descriptors or the user out of pipe memory: the relay copies.
   [[nodiscard]] std::unique_ptr<Pipe> borrow();
   // A pipe that still holds bytes is closed, never lent again: they belong to somebody.
   void give_back(std::unique_ptr<Pipe> pipe) noexcept;

@@ -18,7 +18,7 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::milliseconds, std::chrono::seconds;
 
-constexpr milliseconds bell_interval{5};
+constexpr milliseconds refill_interval{5};
 constexpr seconds retry_interval{1};
 
 // What has been kept of a batch of changes: an older one on which it builds cannot be taken back.
@@ -50,12 +50,12 @@ PolicyDesk::PolicyDesk(asio::io_context& context, control::PolicyReader reader,
       read_{std::move(reader)},
       policy_{std::move(policy)},
       state_{std::move(state)},
-      bell_{context},
+      refill_signal_{context},
       expiry_{context},
-      bell_pause_{context},
+      refill_pause_{context},
       retry_{context},
       retire_{context} {
-  control::watch_budgets(policy_, bell_);
+  control::watch_budgets(policy_, refill_signal_);
 }
 
 PolicyDesk::~PolicyDesk() = default;
@@ -66,13 +66,13 @@ void PolicyDesk::start(audit::Log& log, Daemon daemon) {
   judged_at_ = unix_micros();
   expire();  // what ran out while nobody was there
   schedule_expiry();
-  serve_bell();
+  serve_refills();
 }
 
 void PolicyDesk::stop() {
   expiry_.cancel();
-  bell_.stop();
-  bell_pause_.cancel();
+  refill_signal_.stop();
+  refill_pause_.cancel();
   retry_.cancel();
   retire_.cancel();
   reader_.stop();
@@ -255,16 +255,16 @@ void PolicyDesk::expire() {
 
 // A budget runs low: more of it is put on record. The pause bounds what that costs, whatever the
 // agents do.
-void PolicyDesk::serve_bell() {
-  bell_.wait([this] {
+void PolicyDesk::serve_refills() {
+  refill_signal_.wait([this] {
     if (control::is_reserve_asked_for(policy_)) {
       save();
     } else {
       daemon_.refilled();  // what was missing has been given back meanwhile
     }
-    bell_pause_.expires_after(bell_interval);
-    bell_pause_.async_wait([this](const boost::system::error_code& ec) {
-      if (!ec) serve_bell();
+    refill_pause_.expires_after(refill_interval);
+    refill_pause_.async_wait([this](const boost::system::error_code& ec) {
+      if (!ec) serve_refills();
     });
   });
 }
@@ -272,7 +272,7 @@ void PolicyDesk::serve_bell() {
 // The workers may draw on what is new in it as soon as they see it.
 const std::shared_ptr<const acl::Snapshot>& PolicyDesk::new_snapshot() {
   const auto& snapshot = policy_.publish();
-  control::watch_budgets(policy_, bell_);
+  control::watch_budgets(policy_, refill_signal_);
   return snapshot;
 }
 

@@ -18,7 +18,7 @@
 #include "control/changes.h"
 #include "control/live_policy.h"
 #include "control/state_file.h"
-#include "proxy/server/bell.h"
+#include "proxy/server/refill_signal.h"
 
 namespace stile::server {
 
@@ -114,7 +114,7 @@ class PolicyDesk {
   void schedule_expiry();
   void look_at_the_clock();
   void expire();
-  void serve_bell();
+  void serve_refills();
   const std::shared_ptr<const acl::Snapshot>& new_snapshot();
 
   boost::asio::io_context& context_;
@@ -124,8 +124,8 @@ class PolicyDesk {
   audit::Log* log_ = nullptr;
   Daemon daemon_;
   Counts counts_;
-  Bell bell_;  // workers ring it when they run low on a budget
-  boost::asio::steady_timer expiry_, bell_pause_, retry_, retire_;
+  RefillSignal refill_signal_;  // workers set it when they run low on a budget
+  boost::asio::steady_timer expiry_, refill_pause_, retry_, retire_;
   std::vector<Pending> pending_;  // in force, not yet on disk
   std::vector<Reload> reloads_;
   control::BasePtr retired_;  // replaced, and not yet freed

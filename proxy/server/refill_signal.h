@@ -1,5 +1,5 @@
-// Bell: workers ring it, the main thread comes. Ringing takes no lock, and a bell that rings is not
-// rung again.
+// RefillSignal: a worker that runs low on a budget wakes the main thread. Setting it takes no lock,
+// and a signal that is set is not set again.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,18 @@
 
 namespace stile::server {
 
-class Bell final : public acl::Refill {
+class RefillSignal final : public acl::Refill {
  public:
-  explicit Bell(boost::asio::io_context& context);
+  explicit RefillSignal(boost::asio::io_context& context);
 
   void ask() noexcept override;
-  // Calls `come` once, when it rings or has rung already.
-  void wait(std::function<void()> come);
+  // Calls `handler` once, when the signal is set or was set before.
+  void wait(std::function<void()> handler);
   void stop();
 
  private:
   boost::asio::posix::stream_descriptor event_;
-  std::atomic<bool> rings_{false};
+  std::atomic<bool> is_set_{false};
 };
 
 }  // namespace stile::server

@@ -1,10 +1,13 @@
 // Account: what an agent uses up, counted over all workers.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 #include "acl/allowance.h"
+#include "acl/decision.h"
 
 namespace stile::acl {
 
@@ -13,9 +16,11 @@ struct Account {
   std::atomic<std::uint32_t> connections{0};
   std::atomic<std::uint32_t> dns_in_flight{0};
   std::atomic<std::int64_t> next_request_ns{0};  // for the rate limit: when the next one is due
-  // Connections refused at accept that no audit line has told of, and when the next line is due.
-  std::atomic<std::uint64_t> refusals_untold{0};
-  std::atomic<std::int64_t> next_refusal_line_ns{0};
+  // The bound on audit lines of refusals: when the next line is due, and by reason how many
+  // refusals were counted that no line has told of yet.
+  std::atomic<std::int64_t> next_refusal_line_ns{std::numeric_limits<std::int64_t>::min()};
+  std::array<std::atomic<std::uint64_t>, reason_count> refusals_counted{};
+  std::atomic<bool> has_refusals_counted{false};
   Allowance bytes_up, bytes_down;
 };
 

@@ -5,6 +5,28 @@
 #include "audit/squid_line.h"
 
 namespace stile::audit {
+namespace {
+
+// An `open`, a `deny` or a `grant` takes effect only if its line is in the log. A refusal with a
+// `count` was answered before.
+bool has_happened(const Record& record) {
+  switch (record.event) {
+    case Event::close:
+    case Event::policy:
+    case Event::start:
+    case Event::stop:
+      return true;
+    case Event::deny:
+      return record.count > 0;
+    case Event::open:
+    case Event::grant:
+    case Event::audit_gap:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
 
 void Batch::add(const Record& record) {
   const std::size_t begin = text_.size();
@@ -17,7 +39,7 @@ void Batch::add(const Record& record) {
     } else {
       append_squid(text_, record);
     }
-    entries_.push_back({record.event, number_at, text_.size()});
+    entries_.push_back({has_happened(record), number_at, text_.size()});
   } catch (...) {
     text_.resize(begin);  // no memory: half a record must not become the beginning of the next one
     throw;
@@ -33,7 +55,7 @@ Batch::Piece Batch::piece(std::size_t index) const noexcept {
   const std::string_view text{text_};
   const Entry& entry = entries_[index];
   const std::size_t begin = index == 0 ? 0 : entries_[index - 1].end;
-  return {entry.event, text.substr(begin, entry.number_at - begin),
+  return {entry.has_happened, text.substr(begin, entry.number_at - begin),
           text.substr(entry.number_at, entry.end - entry.number_at)};
 }
 

@@ -28,18 +28,19 @@ class Batch {
   // Records, also those that make no line in squid's format.
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return text_.size(); }
 
   // A formatted record. JSON: `before` is followed by the line's number, then `after`, then the
   // end of the object. squid: `after` is the whole line; empty if the record makes none.
   struct Piece {
-    Event event;
+    bool has_happened;  // with or without its line; the rest happens only if its line is written
     std::string_view before, after;
   };
   [[nodiscard]] Piece piece(std::size_t index) const noexcept;
 
  private:
   struct Entry {
-    Event event;
+    bool has_happened;
     std::size_t number_at, end;
   };
   Format format_;

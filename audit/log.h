@@ -55,8 +55,8 @@ class Log {
 
   // One write(2) for the whole batch, which is empty afterwards. Returns how many leading records
   // are in the log now; under on_failure = "continue" always all. What could not be written is
-  // lost and counted, but for what has happened all the same (`close`, `policy`, `start`, `stop`):
-  // that waits, and is written first when writing works again.
+  // lost and counted, but for what has happened all the same (`close`, `policy`, `start`, `stop`,
+  // refusals with a `count`): that waits, and is written first when writing works again.
   [[nodiscard]] std::size_t write(Batch& batch);
 
   // To be called about once a second: tries to write what waits.
@@ -109,7 +109,6 @@ class Log {
 
   // A record that could not be written yet.
   struct Waiting {
-    Event event;
     std::string text;
     std::size_t number_at;
   };

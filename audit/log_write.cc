@@ -19,13 +19,6 @@ std::int64_t now_micros() {
   return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-// What has happened whether or not it has a line. The others (`open`, `deny`, `grant`) happen only
-// if write() says that they are in the log.
-bool must_wait(Event event) {
-  return event == Event::close || event == Event::policy || event == Event::start ||
-         event == Event::stop;
-}
-
 }  // namespace
 
 std::size_t Log::write(Batch& batch) {
@@ -65,7 +58,7 @@ bool Log::flush_waiting() {
     for (std::size_t i = 0; i < waiting_.size() && out_.size() < limit; ++i) {
       const std::string_view text{waiting_[i].text};
       const std::size_t number_at = waiting_[i].number_at;
-      append({waiting_[i].event, text.substr(0, number_at), text.substr(number_at)});
+      append({true, text.substr(0, number_at), text.substr(number_at)});
     }
     const bool is_done = write_out();
     std::size_t committed = committed_;
@@ -180,10 +173,9 @@ void Log::commit(std::size_t bytes) {
 void Log::keep_or_lose(const Batch::Piece& piece) {
   if (piece.after.empty()) return;
   const std::size_t length = piece.before.size() + piece.after.size();
-  if (must_wait(piece.event) && waiting_bytes_ + length <= max_waiting_bytes) {
+  if (piece.has_happened && waiting_bytes_ + length <= max_waiting_bytes) {
     try {
-      waiting_.push_back(
-          {piece.event, std::string{piece.before}.append(piece.after), piece.before.size()});
+      waiting_.push_back({std::string{piece.before}.append(piece.after), piece.before.size()});
       waiting_bytes_ += length;
       return;
     } catch (const std::exception&) {

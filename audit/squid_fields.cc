@@ -83,7 +83,11 @@ int status_of(const Record& record) {
 }
 
 void append_target(std::string& out, const Record& record) {
-  if (record.host.empty()) {
+  if (record.host.empty() && record.event == Event::deny && record.count > 0) {
+    out += "error:refused-";  // squid has no field for a number of requests
+    append_number(out, record.count);
+    out += "-times";
+  } else if (record.host.empty()) {
     out += "error:invalid-request";
   } else if (record.method == "CONNECT") {
     append_authority(out, record, 0);

@@ -45,7 +45,11 @@ std::uint64_t SeenOutcome::count() const {
 void Seen::add(const audit::Line& line) {
   const auto event = line.raw(Key::event);
   // A close tells of what its open has told already.
-  if ((event != "open" && event != "deny") || line.raw(Key::host).empty()) return;
+  if (event != "open" && event != "deny") return;
+  if (line.raw(Key::host).empty()) {
+    without_host_ += line.number(Key::count);
+    return;
+  }
   if (first_.empty()) first_ = line.raw(Key::ts);
   last_ = line.raw(Key::ts);
   auto target = target_in(line);

@@ -48,6 +48,8 @@ class Seen {
   }
   [[nodiscard]] std::uint64_t foreign_lines() const noexcept { return foreign_lines_; }
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+  // Refusals that came too fast for a line each: the log has their number, not their hosts.
+  [[nodiscard]] std::uint64_t without_host() const noexcept { return without_host_; }
   [[nodiscard]] const std::string& first() const noexcept { return first_; }  // time stamps
   [[nodiscard]] const std::string& last() const noexcept { return last_; }
 
@@ -55,7 +57,7 @@ class Seen {
   void add(const audit::Line& line);
 
   std::map<SeenTarget, SeenOutcome> targets_;
-  std::uint64_t foreign_lines_ = 0, dropped_ = 0;
+  std::uint64_t foreign_lines_ = 0, dropped_ = 0, without_host_ = 0;
   std::string first_, last_;
 };
 

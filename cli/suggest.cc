@@ -139,6 +139,10 @@ void print_suggest(const SuggestOptions& options, const std::vector<AgentAllowli
   std::cout << "# What was seen from " << seen.first() << " to " << seen.last() << ".\n"
             << "# Read it before you paste it: an agent chooses what it asks for.\n"
             << "# Put the keys into the agent's entry, then: stile check && stile reload\n";
+  if (seen.without_host() > 0) {
+    std::cout << "# " << seen.without_host()
+              << " refusals came too fast for a line each; their hosts are not in the log.\n";
+  }
   for (const auto& list : lists) print_list(list, options.use_suffixes);
 }
 

@@ -12,9 +12,11 @@ namespace stile::server {
 
 namespace asio = boost::asio;
 
-// Once a second: what waits for the disk, files that changed, and a sign of life.
+// Once a second: what waits for the disk, refusals that were counted, files that changed, and a
+// sign of life.
 void Server::housekeeping() {
   log_->retry();
+  shared_->refusals.write_counted(*log_);
   card_watch_.look_again();
   if (dns_files_.changed()) {
     const auto dns = dns_files_.read();

@@ -244,6 +244,7 @@ void Server::run() {
   context_.run();
   control_->stop();
   for (auto& worker : workers_) worker->stop();
+  shared_->refusals.write_counted(*log_, true);
   audit::Record stopped;
   stopped.event = audit::Event::stop;
   write_line(stopped);

@@ -30,8 +30,7 @@ Worker::Worker(session::Shared& shared, audit::Log& log, const Options& options)
                options.dns,
                options.dns_environment,
                options.limits,
-               options.own_addresses},
-      flood_{loop_, context_.audit} {
+               options.own_addresses} {
   context_.next_conn = options.index + 1;
   context_.conn_step = options.count;
 }
@@ -40,7 +39,7 @@ Worker::~Worker() { stop(); }
 
 void Worker::listen(UniqueFd listener, std::optional<std::string> agent) {
   acceptors_.push_back(
-      std::make_unique<session::Acceptor>(context_, flood_, std::move(listener), std::move(agent)));
+      std::make_unique<session::Acceptor>(context_, std::move(listener), std::move(agent)));
 }
 
 void Worker::start() {
@@ -107,8 +106,7 @@ void Worker::lend(std::uint64_t number, UniqueFd listener, std::string agent) {
   const auto fd = std::make_shared<UniqueFd>(std::move(listener));
   loop_.post([this, number, fd, agent = std::move(agent)] {
     auto is_served = std::make_shared<bool>(true);
-    auto acceptor =
-        std::make_unique<session::Acceptor>(context_, flood_, std::move(*fd), agent, is_served);
+    auto acceptor = std::make_unique<session::Acceptor>(context_, std::move(*fd), agent, is_served);
     lent_[number] = {std::move(is_served), std::move(acceptor)};
   });
 }

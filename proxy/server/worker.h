@@ -84,7 +84,6 @@ class Worker final : private Deadline {
 
   Loop loop_;
   session::Context context_;
-  session::FloodLog flood_;
   std::vector<std::unique_ptr<session::Acceptor>> acceptors_;
   struct LentListener {
     std::shared_ptr<bool> is_served;

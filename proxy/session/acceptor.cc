@@ -10,7 +10,6 @@
 
 #include "acl/admit.h"
 #include "acl/error_text.h"
-#include "proxy/base/clock.h"
 #include "proxy/base/log.h"
 #include "proxy/session/refusal.h"
 #include "proxy/session/session.h"
@@ -45,10 +44,8 @@ bool is_in_another_namespace(int fd) {
 
 }  // namespace
 
-Acceptor::Acceptor(Context& context, FloodLog& flood, UniqueFd listener,
-                   std::optional<std::string> agent, Lent lent)
+Acceptor::Acceptor(Context& context, UniqueFd listener, std::optional<std::string> agent, Lent lent)
     : context_{context},
-      flood_{flood},
       agent_{std::move(agent)},
       lent_{std::move(lent)},
       is_elsewhere_{lent_ && is_in_another_namespace(listener.get())},
@@ -113,7 +110,7 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
                  {count(account->connections),
                   agent ? agent->max_connections : context_.limits.connections_of_unknown});
   if (full != acl::Reason::none) {
-    refuse(std::move(socket), id, account, full);
+    refuse(*socket, id, account, full);
     return;
   }
   const auto& tally = context_.tally(id);
@@ -125,32 +122,11 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
                       agent_.has_value(), lent_});
 }
 
-// Not even the head is read: one answer, and gone.
-Detached Acceptor::refuse(SocketPtr client, std::string agent,
-                          std::shared_ptr<acl::Account> account, acl::Reason reason) {
-  try {
-    co_await answer(*client, agent, account, reason);
-  } catch (const std::exception& problem) {
-    exhausted.warning("a connection was closed without an answer: ", problem.what());
-  }
-}
-
-Task<> Acceptor::answer(Socket& client, const std::string& agent,
-                        const std::shared_ptr<acl::Account>& account, acl::Reason reason) {
-  const auto& tally = context_.tally(agent);
-  ++tally->connections_refused;
-  if (const std::uint64_t count = flood_.count(agent, account, reason); count > 0) {
-    audit::Record record;
-    record.event = audit::Event::deny;
-    record.time_us = unix_micros();
-    record.agent = agent;
-    record.verdict = acl::Verdict::deny;
-    record.reason = reason;
-    record.status = acl::status(reason);
-    record.count = count;
-    const bool written = co_await context_.audit.write(record);
-    if (!written) reason = acl::Reason::audit_unavailable;
-  }
+// Not even the head is read: one answer, and gone. It is part of this second's line.
+void Acceptor::refuse(Socket& client, const std::string& agent,
+                      const std::shared_ptr<acl::Account>& account, acl::Reason reason) {
+  ++context_.tally(agent)->connections_refused;
+  context_.shared.refusals.count(agent, account, reason);
   Refusal refusal;
   refusal.reason = reason;
   refusal.agent = agent;

@@ -5,17 +5,15 @@
 #include <string>
 
 #include "proxy/base/loop.h"
-#include "proxy/base/task.h"
 #include "proxy/net/sockaddr.h"
 #include "proxy/session/context.h"
-#include "proxy/session/flood.h"
 
 namespace stile::session {
 
 class Acceptor final : private Watcher, private Deadline {
  public:
   // With an agent's id, whatever arrives here is that agent.
-  Acceptor(Context& context, FloodLog& flood, UniqueFd listener, std::optional<std::string> agent,
+  Acceptor(Context& context, UniqueFd listener, std::optional<std::string> agent,
            Lent lent = nullptr);
   ~Acceptor() = default;
 
@@ -24,13 +22,10 @@ class Acceptor final : private Watcher, private Deadline {
   void on_deadline() override;  // after a pause: descriptors may be free again
   void pause();
   void admit(UniqueFd client, const net::SockAddr& from);
-  Detached refuse(SocketPtr client, std::string agent, std::shared_ptr<acl::Account> account,
-                  acl::Reason reason);
-  Task<> answer(Socket& client, const std::string& agent,
-                const std::shared_ptr<acl::Account>& account, acl::Reason reason);
+  void refuse(Socket& client, const std::string& agent,
+              const std::shared_ptr<acl::Account>& account, acl::Reason reason);
 
   Context& context_;
-  FloodLog& flood_;
   std::optional<std::string> agent_;
   Lent lent_;
   bool is_elsewhere_;  // in another network namespace, where addresses mean something else

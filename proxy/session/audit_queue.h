@@ -21,12 +21,13 @@ class AuditQueue {
 
   class Written {
    public:
-    explicit Written(AuditQueue& queue) noexcept : queue_{queue} {}
-    // Before it is awaited there is nothing but the queue to copy.
-    Written(const Written& other) noexcept : queue_{other.queue_} {}
+    explicit Written(AuditQueue& queue, bool already = false) noexcept
+        : queue_{queue}, written_{already} {}
+    // Before it is awaited there is nothing else to copy.
+    Written(const Written& other) noexcept : queue_{other.queue_}, written_{other.written_} {}
     Written& operator=(const Written&) = delete;
     ~Written() = default;
-    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    [[nodiscard]] bool await_ready() const noexcept { return written_; }
     void await_suspend(std::coroutine_handle<> waiter) {
       resumption_.charge_to(queue_.loop_.current_share());
       resumption_.waiter = waiter;
@@ -44,7 +45,7 @@ class AuditQueue {
 
     AuditQueue& queue_;
     Resumption resumption_;
-    bool written_ = false;
+    bool written_;
   };
   // `co_await queue.write(record)`: comes back once write(2) has returned, at the end of this turn
   // or, for an agent that has had its share of it, in a later one.
@@ -52,6 +53,10 @@ class AuditQueue {
     batch_.add(record);
     return Written{*this};
   }
+  // For what needs no line of its own: nothing is waited for.
+  [[nodiscard]] Written already_written() noexcept { return Written{*this, true}; }
+  // Of the lines gathered in this turn.
+  [[nodiscard]] std::size_t bytes() const noexcept { return batch_.bytes(); }
 
   // At the end of a turn. One write; what the waiters add in return is the next turn's, so that a
   // client that asks again and again waits its turn like everybody. True: there is such.

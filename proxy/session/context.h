@@ -18,6 +18,7 @@
 #include "proxy/session/audit_queue.h"
 #include "proxy/session/live.h"
 #include "proxy/session/origin_pool.h"
+#include "proxy/session/refusal_log.h"
 #include "proxy/session/request_log.h"
 
 namespace stile::session {
@@ -40,6 +41,7 @@ struct Shared {
   std::atomic<std::uint32_t> connections{0};
   std::atomic<bool> draining{false};
   std::shared_ptr<acl::Account> unknown = std::make_shared<acl::Account>();
+  RefusalLog refusals;
 };
 
 // What clients send is gathered in strings; one that has grown serves the next connections too.
@@ -72,7 +74,7 @@ struct Context {
         shared{all},
         policy{all.policy},
         audit{event_loop, audit_log},
-        log{audit, event_loop},
+        log{audit, all.refusals, event_loop},
         resolver{event_loop, dns_options, dns_environment},
         relay{event_loop, {}, {}},
         limits{first_limits},

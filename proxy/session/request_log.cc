@@ -89,7 +89,7 @@ AuditQueue::Written RequestLog::deny(const Peer& peer, const Request& request, R
   line.record.reason = reason;
   line.record.status = status;
   peer.tally->request(metrics::method_of(request.method), acl::Verdict::deny, reason);
-  return queue_.write(line.record);
+  return refusals_.write(queue_, line.record, peer.account, loop_.now());
 }
 
 AuditQueue::Written RequestLog::close(const Peer& peer, Request& request, Reason cut, int status) {

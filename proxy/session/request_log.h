@@ -1,21 +1,24 @@
 // RequestLog: every audit line of a request, and every count of it.
 //
 // The line comes first. No byte goes to an origin before `co_await open()` was true, and no refusal
-// to a client before `co_await deny()`; both come back once write(2) has returned. What is written
-// at the end of a request is what was written at its opening, unless it was cut.
+// to a client before `co_await deny()`; both come back once write(2) has returned, or at once if the
+// refusal is one too many for a line of its own and was counted. What is written at the end of a
+// request is what was written at its opening, unless it was cut.
 #pragma once
 
 #include <string_view>
 
 #include "proxy/session/audit_queue.h"
 #include "proxy/session/live.h"
+#include "proxy/session/refusal_log.h"
 #include "proxy/session/request.h"
 
 namespace stile::session {
 
 class RequestLog {
  public:
-  RequestLog(AuditQueue& queue, const Loop& loop) noexcept : queue_{queue}, loop_{loop} {}
+  RequestLog(AuditQueue& queue, RefusalLog& refusals, const Loop& loop) noexcept
+      : queue_{queue}, refusals_{refusals}, loop_{loop} {}
 
   // True: the line is in the log, and the request is counted as one that was let through.
   class Opened : public AuditQueue::Written {
@@ -61,6 +64,7 @@ class RequestLog {
   [[nodiscard]] std::uint64_t ms_since(SteadyTime begun) const noexcept;
 
   AuditQueue& queue_;
+  RefusalLog& refusals_;
   const Loop& loop_;
 };
 

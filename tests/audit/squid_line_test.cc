@@ -31,6 +31,16 @@ Record refused(acl::Reason reason) {
   return record;
 }
 
+TEST(SquidLine, ALineThatStandsForManyRefusalsSaysHowMany) {
+  Record record;
+  record.event = Event::deny;
+  record.agent = "alpha";
+  record.reason = acl::Reason::host_not_allowed;
+  record.count = 968;
+  EXPECT_NE(squid_line_of(record).find("TCP_DENIED/403 0 NONE error:refused-968-times alpha"),
+            std::string::npos);
+}
+
 TEST(SquidLine, WritesAFinishedTunnel) {
   EXPECT_EQ(
       squid_line_of(close_record(1)),

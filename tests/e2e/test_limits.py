@@ -60,6 +60,51 @@ def test_refused_connections_are_told_in_few_lines_that_count_them(world):
     assert metrics.total("stile_connections_refused_total", agent="alpha") == 100
 
 
+def told(proxy, **fields):
+    """The number of refusals that the log tells of, whether in a line each or as a `count`."""
+    return sum(line.get("count", 1) for line in proxy.audit.entries(event="deny", **fields))
+
+
+def test_refusals_of_one_agent_are_bounded_in_the_log_and_all_are_counted(world):
+    """Long requests to hosts that are not allowed, as fast as they are answered."""
+    world.agent("alpha", http_ports=[80], requests_per_second=0)
+    world.agent("beta")
+    proxy = world.start(server={"workers": 2})
+    request = b"%s http://evil.test/%s HTTP/1.1\r\nHost: evil.test\r\n\r\n" % (
+        b"M" * 100, b"p" * 900)
+    total, batch = 6000, 50
+    with proxy.client() as client:
+        for _ in range(total // batch):
+            client.send(request * batch)
+            for _ in range(batch):
+                assert_refusal(client.read_response(), "host-not-allowed")
+    assert until(lambda: told(proxy, agent="alpha") == total)
+    lines = proxy.audit.entries(event="deny", agent="alpha")
+    assert len(lines) < 1500, "each refusal has a line of its own"
+    single = [line for line in lines if "count" not in line]
+    assert {line["method"] for line in single} == {"M" * 32}
+    assert {line["path"] for line in single} == {"/" + "p" * 255}
+    assert proxy.audit.path.stat().st_size < 1 << 20
+    assert proxy.metrics().total("stile_requests_total", agent="alpha",
+                                 reason="host-not-allowed") == total
+    # Another agent still has a line for each of its own, before the answer.
+    assert_refusal(proxy.connect("x.test", world.port, "beta"), "host-not-allowed")
+    assert proxy.audit.only(event="deny", agent="beta")["host"] == "x.test"
+
+
+def test_refusals_that_were_only_counted_are_in_the_log_when_the_daemon_has_stopped(world):
+    world.agent("alpha", requests_per_second=0)
+    proxy = world.start()
+    total = 2000
+    with proxy.client() as client:
+        client.send(b"GET http://evil.test/ HTTP/1.1\r\nHost: evil.test\r\n\r\n" * total)
+        for _ in range(total):
+            client.read_response()
+    proxy.stop()
+    assert told(proxy, agent="alpha") == total
+    assert proxy.audit.entries()[-1]["event"] == "stop"
+
+
 def test_connections_of_one_agent_do_not_count_for_another(world):
     origin = world.tls_origin("o.test")
     world.agent("alpha", allow=["o.test"], connections_per_agent=2)

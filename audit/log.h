@@ -77,7 +77,12 @@ class Log {
   [[nodiscard]] std::uint64_t gaps() const noexcept { return gaps_; }
   // False while something waits to be written, or the last write failed.
   [[nodiscard]] bool healthy() const noexcept { return healthy_; }
-  // Why it is not healthy, or why a rotation failed; for people. Empty if neither.
+  // Whether a request that needs a line would be refused now.
+  [[nodiscard]] bool must_refuse() const noexcept { return !healthy_ && options_.deny_on_failure; }
+  // How often a write has failed.
+  [[nodiscard]] std::uint64_t failures() const noexcept { return failures_; }
+  // Why it is not healthy and what that means, or why a rotation failed; for people. Empty if
+  // neither.
   [[nodiscard]] std::string problem() const;
 
   // All three are called under the log's lock and must be quick; they must not call the log.
@@ -136,7 +141,7 @@ class Log {
   std::function<void(std::string_view)> tap_;
   std::function<void(const std::string&, const Head&)> on_rotate_;
   Rotator rotator_;
-  std::atomic<std::uint64_t> events_{0}, gaps_{0};
+  std::atomic<std::uint64_t> events_{0}, gaps_{0}, failures_{0};
   std::atomic<bool> healthy_{true};
 };
 

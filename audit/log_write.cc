@@ -134,8 +134,12 @@ bool Log::write_out() {
   commit(written.bytes);
   if (written.error == 0) return true;
   healthy_ = false;
+  ++failures_;
   try {
-    problem_ = "cannot write to " + options_.path + ": " + error_text(written.error);
+    problem_ = "cannot write to " + (options_.path == "-" ? "standard output" : options_.path) +
+               ": " + error_text(written.error) +
+               (options_.deny_on_failure ? "; requests are refused (audit-unavailable)"
+                                         : "; requests go on without their audit lines");
   } catch (const std::exception&) {
     problem_.clear();  // no memory for the words
   }
@@ -173,7 +177,9 @@ void Log::commit(std::size_t bytes) {
 void Log::keep_or_lose(const Batch::Piece& piece) {
   if (piece.after.empty()) return;
   const std::size_t length = piece.before.size() + piece.after.size();
-  if (piece.has_happened && waiting_bytes_ + length <= max_waiting_bytes) {
+  // squid's format has no audit-gap with which to try again, so one of the lost lines is kept.
+  const bool is_kept = piece.has_happened || (options_.format == Format::squid && waiting_.empty());
+  if (is_kept && waiting_bytes_ + length <= max_waiting_bytes) {
     try {
       waiting_.push_back({std::string{piece.before}.append(piece.after), piece.before.size()});
       waiting_bytes_ += length;

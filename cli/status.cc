@@ -29,7 +29,7 @@ void print_totals(const Json& answer, const Terminal& terminal) {
             << "  audit     " << counted("audit_events", "line") << ", "
             << counted("audit_gaps", "gap") << '\n';
   if (has(answer, "audit_problem")) {
-    std::cout << terminal.coloured("  the audit log cannot be written: ", Colour::red)
+    std::cout << terminal.coloured("  AUDIT LOG: ", Colour::red)
               << Cell{text_of(answer, "audit_problem")}.text
               << "\n  next: df -h; ls -l its folder\n";
   }

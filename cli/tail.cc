@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/control_command.h"
 #include "cli/event_line.h"
+#include "cli/table.h"
 
 namespace stile::cli {
 namespace {
@@ -44,6 +45,11 @@ void show_event(const TailOptions& options, const std::string& text, const Termi
     const auto words = "-- " + audit::counted(number_of(event, "count"), "event") +
                        " missed: they came faster than they were read; all are in the log";
     std::cout << terminal.coloured(words, Colour::yellow) << std::endl;
+  } else if (const auto detail = text_of(event, "detail"); !detail.empty()) {
+    const bool is_failing = text_of(event, "event") == "audit-failing";
+    std::cout << terminal.coloured("-- audit: " + Cell{detail}.text,
+                                   is_failing ? Colour::red : Colour::yellow)
+              << std::endl;
   }
 }
 

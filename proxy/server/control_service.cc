@@ -7,8 +7,10 @@
 #include "acl/quoted.h"
 #include "control/json_text.h"
 #include "proxy/base/clock.h"
+#include "proxy/base/task.h"
 #include "proxy/server/control_answers.h"
 #include "proxy/server/explain.h"
+#include "proxy/server/log_health.h"
 #include "proxy/server/version.h"
 
 namespace stile::server {
@@ -162,6 +164,7 @@ Detached look_up(session::Context& context, std::shared_ptr<Explanation> explana
 void ControlService::explain(const Request& request, const Client& client) {
   auto explained = server::explain(*desk_.policy().snapshot(), request, unix_micros());
   if (!explained) return client->fail(explained.error());
+  if (log_.must_refuse()) explain_failing_log(*explained, log_.problem());
   if (!request.resolve || explained->name.empty()) {
     return client->answer(explanation_text(*explained));
   }
@@ -178,6 +181,11 @@ void ControlService::tail(const Request& request, const Client& client) {
   client->hold();
   tail_.add(client, request);  // first: the answer may find the client gone, and closes it
   client->answer(R"({"ok":true})");
+  if (!log_.healthy()) tail_.announce(client, audit_failing_event(log_.problem()));
+}
+
+void ControlService::announce(const LogNews& news) {
+  tail_.announce(news.is_failing ? audit_failing_event(news.text) : audit_restored_event(news));
 }
 
 void ControlService::on_closed(control::Client& client) {

@@ -16,6 +16,8 @@
 
 namespace stile::server {
 
+struct LogNews;
+
 class ControlService final : public control::Service {
  public:
   // What it needs of the rest of the daemon.
@@ -29,6 +31,8 @@ class ControlService final : public control::Service {
 
   void serve(const control::Request& request, const control::ClientPtr& client) override;
   void on_closed(control::Client& client) override;
+  // Tells whoever watches the log that it fails, or works again.
+  void announce(const LogNews& news);
 
  private:
   using Client = control::ClientPtr;

@@ -161,6 +161,13 @@ void explain_addresses(Explanation& explanation, const std::vector<acl::Address>
   if (!may_any) refuse(explanation, acl::Reason::address_forbidden);
 }
 
+void explain_failing_log(Explanation& explanation, std::string problem) {
+  if (!explanation.decision.passes()) return;
+  note(explanation, 7, "audit", "audit-unavailable", std::move(problem));
+  refuse(explanation, acl::Reason::audit_unavailable);
+  explanation.name.clear();
+}
+
 std::string explanation_text(const Explanation& explanation) {
   const acl::Decision& decision = explanation.decision;
   std::string out;

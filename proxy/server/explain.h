@@ -27,6 +27,9 @@ struct Explanation {
 void explain_addresses(Explanation& explanation, const std::vector<acl::Address>& addresses,
                        const acl::PrefixMap& own);
 
+// The audit log is failing: what passed is refused, and nothing is looked up.
+void explain_failing_log(Explanation& explanation, std::string problem);
+
 // The answer's text.
 [[nodiscard]] std::string explanation_text(const Explanation& explanation);
 

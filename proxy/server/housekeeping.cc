@@ -17,6 +17,7 @@ namespace asio = boost::asio;
 void Server::housekeeping() {
   log_->retry();
   shared_->refusals.write_counted(*log_);
+  look_at_log();
   card_watch_.look_again();
   if (dns_files_.changed()) {
     const auto dns = dns_files_.read();
@@ -30,6 +31,20 @@ void Server::housekeeping() {
   tick_.async_wait([this](const boost::system::error_code& ec) {
     if (!ec) housekeeping();
   });
+}
+
+// A log that cannot be written is said once, wherever an operator looks, and again when it can.
+void Server::look_at_log() {
+  const auto news = log_health_.look(*log_);
+  if (!news) return;
+  if (news->is_failing) {
+    log::error("audit: " + news->text);
+    notify("STATUS=audit: " + news->text);
+  } else {
+    log::warning("audit: " + news->text);
+    notify("STATUS=" + std::to_string(desk_->policy().agents().size()) + " agents");
+  }
+  service_->announce(*news);
 }
 
 void Server::watch_addresses() {

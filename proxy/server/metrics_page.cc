@@ -115,6 +115,8 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
   page.counter("stile_state_write_failures_total", "Times that the state could not be saved.",
                number(desk_->counts().save_failures));
   page.counter("stile_audit_events_total", "Audit lines written.", number(log_->events()));
+  page.gauge("stile_audit_healthy", "0 while audit lines cannot be written.",
+             log_->healthy() ? 1 : 0);
   page.counter("stile_audit_gaps_total", "Audit lines lost or torn.", number(log_->gaps()));
   page.process();
   return page.text();

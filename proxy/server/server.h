@@ -21,6 +21,7 @@
 #include "proxy/server/errands.h"
 #include "proxy/server/gather.h"
 #include "proxy/server/listeners.h"
+#include "proxy/server/log_health.h"
 #include "proxy/server/policy_desk.h"
 #include "proxy/server/policy_store.h"
 #include "proxy/server/worker.h"
@@ -63,6 +64,7 @@ class Server {
   void stop();
   void settings_changed();
   void housekeeping();
+  void look_at_log();
   void watch_addresses();
   void refresh_addresses();
   void write_line(audit::Record record);
@@ -85,6 +87,7 @@ class Server {
   Front front_;
   std::unique_ptr<Errands> errands_;
   std::unique_ptr<audit::Log> log_;
+  LogHealth log_health_;
   std::unique_ptr<session::Shared> shared_;
   Workers workers_;
   std::unique_ptr<PolicyDesk> desk_;

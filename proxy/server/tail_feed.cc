@@ -50,6 +50,23 @@ void TailFeed::remove(control::Client& client) {
   is_watched_ = !watchers_.empty();
 }
 
+void TailFeed::announce(const control::ClientPtr& client, std::string_view line) {
+  const auto found = watchers_.find(client.get());
+  if (found == watchers_.end()) return;
+  if (!client->push(line) && client->is_open()) ++found->second.missed;
+}
+
+void TailFeed::announce(std::string_view line) {
+  for (const auto& client : clients()) announce(client, line);
+}
+
+// A copy: handing out may close a client, which removes it.
+std::vector<control::ClientPtr> TailFeed::clients() const {
+  std::vector<control::ClientPtr> clients;
+  for (const auto& [key, watcher] : watchers_) clients.push_back(watcher.client);
+  return clients;
+}
+
 void TailFeed::deliver() {
   std::string lines;
   std::uint64_t overflowed = 0;
@@ -58,13 +75,7 @@ void TailFeed::deliver() {
     lines.swap(queue_);
     overflowed = std::exchange(overflowed_, 0);
   }
-  // Handing out may close a client, which removes it.
-  const auto watchers = [&] {
-    std::vector<control::ClientPtr> clients;
-    for (const auto& [key, watcher] : watchers_) clients.push_back(watcher.client);
-    return clients;
-  }();
-  for (const auto& client : watchers) {
+  for (const auto& client : clients()) {
     std::string_view rest{lines};
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "audit/log.h"
 #include "control/client.h"
@@ -22,6 +23,9 @@ class TailFeed {
   void attach(audit::Log& log);
   void add(const control::ClientPtr& client, const control::Request& filter);
   void remove(control::Client& client);
+  // A line that is no audit line, for one client or for all.
+  void announce(const control::ClientPtr& client, std::string_view line);
+  void announce(std::string_view line);
 
  private:
   struct Watcher {
@@ -31,6 +35,7 @@ class TailFeed {
   };
   void on_lines(std::string_view lines);  // under the log's lock, from any thread
   void deliver();
+  [[nodiscard]] std::vector<control::ClientPtr> clients() const;
   void hand_out(Watcher& watcher, std::string_view line);
   void tell_missed(Watcher& watcher);
 

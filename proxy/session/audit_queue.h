@@ -58,6 +58,14 @@ class AuditQueue {
   // Of the lines gathered in this turn.
   [[nodiscard]] std::size_t bytes() const noexcept { return batch_.bytes(); }
 
+  // Whether the log is failing, so that a request which needs a line must be refused. Tries again
+  // first: the disk may have room by now.
+  [[nodiscard]] bool must_refuse() {
+    if (!log_.must_refuse()) return false;
+    log_.retry();
+    return log_.must_refuse();
+  }
+
   // At the end of a turn. One write; what the waiters add in return is the next turn's, so that a
   // client that asks again and again waits its turn like everybody. True: there is such.
   bool flush();

@@ -80,6 +80,10 @@ Task<> serve_connect(Client& client, Connector& connector, Request& request,
   client.in.erase(0, client.head_bytes);  // from here on, the tunnel's first bytes
   client.head_bytes = 0;
   Reason reason = co_await connector.connect(request);
+  // After the 200 no status can say it any more.
+  if (reason == Reason::none && client.context.audit.must_refuse()) {
+    reason = Reason::audit_unavailable;
+  }
   if (reason != Reason::none) {
     client.clear_cancel();
     co_await refuse(client, request, reason);

@@ -70,6 +70,7 @@ void Connector::decide(Request& request) {
 Task<Connector::Reason> Connector::connect(Request& request, Reuse reuse) {
   decide(request);
   if (!request.decision.passes()) co_return request.decision.reason;
+  if (client_.context.audit.must_refuse()) co_return Reason::audit_unavailable;
   request.down = {};
   request.down.draw_on(client_.peer.account->bytes_down);
   if (client_.socket->is_dead()) co_return Reason::origin_timeout;

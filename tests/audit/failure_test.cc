@@ -49,7 +49,9 @@ TEST_F(AuditFailure, LeavesNothingWrittenUnderDeny) {
   const auto log = open_log({.path = "/dev/full"});
   EXPECT_EQ(write(*log, {open_record(1), close_record(2)}), 0u);
   EXPECT_FALSE(log->healthy());
-  EXPECT_EQ(log->problem(), "cannot write to /dev/full: No space left on device");
+  EXPECT_EQ(log->problem(),
+            "cannot write to /dev/full: No space left on device; requests are refused "
+            "(audit-unavailable)");
   EXPECT_EQ(log->events(), 0u);
   EXPECT_EQ(log->gaps(), 1u);  // the close waits
   log->retry();
@@ -302,7 +304,9 @@ TEST_F(AuditFailure, OfAPipeWithoutAReaderIsAnErrorAndNoSignal) {
   Pipe pipe{0};
   pipe.close_reader();
   EXPECT_EQ(write(pipe.log(), {open_record(1)}), 0u);
-  EXPECT_EQ(pipe.log().problem(), "cannot write to -: Broken pipe");
+  EXPECT_EQ(
+      pipe.log().problem(),
+      "cannot write to standard output: Broken pipe; requests are refused (audit-unavailable)");
 }
 
 }  // namespace

@@ -62,7 +62,9 @@ TEST_F(AuditFullDisk, RefusesUntilThereIsSpaceAndThenHolds) {
   std::uint64_t opened = 0;
   while (write(*log, {open_record(opened + 1)}) == 1) ++opened;
   ASSERT_GT(opened, 10u);
-  EXPECT_EQ(log->problem(), "cannot write to " + file + ": No space left on device");
+  EXPECT_EQ(log->problem(), "cannot write to " + file +
+                                ": No space left on device; requests are refused "
+                                "(audit-unavailable)");
   for (std::uint64_t conn = 1; conn <= opened; ++conn) {
     EXPECT_EQ(write(*log, {close_record(conn)}), 0u);
   }

@@ -65,14 +65,10 @@ def test_full_disk_means_no_egress(world, small_disk):
     client.recv_exactly(len(client.hello))
     small_disk.fill()
     exhaust(proxy, world)
-    for _ in range(5):
-        second = proxy.client()
-        answer = second.connect_to("o.test", world.port)
-        if answer.status == 200:  # decided before, refused when the line could not be written
-            second.try_send(client.hello)
-            second.recv_to_end()
-        else:
-            assert_refusal(answer, "audit-unavailable")
+    looked_up = len(world.dns.names_asked())
+    for _ in range(5):  # it is known that the log fails: no 200, and nobody is asked or dialled
+        assert_refusal(proxy.connect("o.test", world.port), "audit-unavailable")
+    assert len(origin.connections) == 1 and len(world.dns.names_asked()) == looked_up
     assert_refusal(proxy.get(f"http://h.test:{world.http_port}/"), "audit-unavailable")
     assert plain.requests == []
     assert [bytes(conn.received) for conn in origin.connections if conn.received] == [client.hello]
@@ -86,6 +82,63 @@ def test_full_disk_means_no_egress(world, small_disk):
     assert proxy.audit.wait_one(event="close", host="o.test")["bytes_up"] == len(client.hello) + 10
     proxy.audit.verify()
     assert plain.paths() == ["/back"]
+
+
+@needs_root
+def test_full_disk_is_said_wherever_an_operator_looks_and_again_when_it_is_over(world, small_disk):
+    world.http_origin("h.test")
+    world.agent("alpha", allow=["h.test", "o.test"])
+    proxy = small_disk.start(world)
+    early, control = proxy.control(), proxy.control()
+    early.do("tail", agent="alpha", verdict="deny")
+    assert proxy.metrics().total("stile_audit_healthy") == 1
+    small_disk.fill()
+    exhaust(proxy, world)
+    problem = f"cannot write to {proxy.audit.path}: No space left on device; requests are refused"
+    until(lambda: problem in proxy.log_text())
+    assert problem in control.do("status")["audit_problem"]
+    explained = control.do("explain", agent="alpha", host="o.test", port=str(world.port), resolve=True)
+    assert (explained["verdict"], explained["reason"]) == ("deny", "audit-unavailable")
+    assert any(problem in step["detail"] for step in explained["steps"])
+    assert proxy.metrics().total("stile_audit_healthy") == 0
+
+    def next_event(tail):
+        while (line := json.loads(tail.read_line()))["event"] in ("deny", "missed", "audit-gap"):
+            pass
+        return line
+    late = proxy.control()
+    late.do("tail")
+    for tail in (early, late):
+        event = next_event(tail)
+        assert event["event"] == "audit-failing" and problem in event["detail"]
+    small_disk.free()
+    until(lambda: "audit: the log is written again" in proxy.log_text())
+    assert proxy.log_text().count("cannot write to") == 1, "said more than once"
+    for tail in (early, late):
+        event = next_event(tail)
+        assert event["event"] == "audit-restored" and event["count"] > 0
+    assert "audit_problem" not in control.do("status")
+    assert control.do("explain", agent="alpha", host="o.test", port=str(world.port))["verdict"] == "allow"
+    assert proxy.metrics().total("stile_audit_healthy") == 1
+    assert proxy.get(f"http://h.test:{world.http_port}/").status == 200
+
+
+@needs_root
+def test_full_disk_refuses_in_squids_format_too_and_recovers(world, small_disk):
+    world.http_origin("h.test")
+    world.agent("alpha", allow=["h.test"])
+    proxy = small_disk.start(world, format="squid")
+    url = f"http://h.test:{world.http_port}/"
+    assert proxy.get(url).status == 200
+    small_disk.fill()
+    exhaust(proxy, world)
+    until(lambda: "requests are refused" in proxy.log_text())
+    for _ in range(5):
+        assert_refusal(proxy.get(url), "audit-unavailable")
+    small_disk.free()
+    until(lambda: proxy.get(url).status == 200)
+    until(lambda: "audit: the log is written again" in proxy.log_text())
+    assert proxy.log_text().count("cannot write to") == 1
 
 
 @needs_root

@@ -14,7 +14,7 @@ NAMES = {
     "stile_dns_queries_total", "stile_dns_cache_total", "stile_policy_generation",
     "stile_policy_rules", "stile_policy_reloads_total",
     "stile_policy_last_reload_timestamp_seconds", "stile_cards_rejected",
-    "stile_audit_events_total", "stile_audit_gaps_total", "process_cpu_seconds_total",
+    "stile_audit_events_total", "stile_audit_gaps_total", "stile_audit_healthy", "process_cpu_seconds_total",
     "process_resident_memory_bytes", "process_open_fds", "process_start_time_seconds",
 }
 LABELS = {
@@ -26,6 +26,7 @@ LABELS = {
     "stile_policy_reloads_total": {"result"}, "stile_cards_rejected": set(),
     "stile_grants_active": {"agent"}, "stile_budget_remaining_bytes": {"agent", "direction"},
     "stile_audit_events_total": set(), "stile_audit_gaps_total": set(),
+    "stile_audit_healthy": set(),
     "stile_state_write_failures_total": set(),
 }
 

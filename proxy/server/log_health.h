@@ -1,0 +1,33 @@
+// LogHealth: notices that the audit log fails, and that it works again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "audit/log.h"
+
+namespace stile::server {
+
+struct LogNews {
+  bool is_failing = false;
+  std::uint64_t lost = 0;  // records, since it began to fail
+  std::string text;        // for people
+};
+
+// Each change once. Looked at once a second, so that a disk with room for every other line does not
+// fill the journal.
+class LogHealth {
+ public:
+  [[nodiscard]] std::optional<LogNews> look(const audit::Log& log);
+
+ private:
+  bool is_failing_ = false;
+  std::uint64_t failures_ = 0, gaps_ = 0;
+};
+
+// What `tail` shows of it.
+[[nodiscard]] std::string audit_failing_event(const std::string& problem);
+[[nodiscard]] std::string audit_restored_event(const LogNews& news);
+
+}  // namespace stile::server

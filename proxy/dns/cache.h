@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "acl/address.h"
+#include "proxy/base/seeded_hash.h"
 
 namespace stile::dns {
 
@@ -42,7 +43,8 @@ class Cache {
   using Entries = std::list<Entry>;  // most recently used first
   std::size_t max_entries_;
   Entries entries_;
-  std::unordered_map<std::string_view, Entries::iterator> index_;  // views into the entries
+  // Views into the entries. Agents choose the names: the hash must not be known to them.
+  std::unordered_map<std::string_view, Entries::iterator, SeededHash> index_;
 };
 
 }  // namespace stile::dns

@@ -25,10 +25,13 @@ class Channel final : private Watcher, private Deadline {
   // The packet is empty when there was none (time-out, refused, destroyed).
   using Callback = std::function<void(std::span<const std::uint8_t> packet)>;
 
+  // From any thread, also one that may open no files: c-ares then lacks randomness for ids of its
+  // own, which are not used.
   static Result<std::unique_ptr<Channel>> open(Loop& loop, const Options& options);
   ~Channel();  // calls back for everything under way, with no packet
 
-  void query(const std::string& name, Rtype type, Callback done);
+  // `id` is the number that the answer must have; unpredictable.
+  void query(const std::string& name, Rtype type, std::uint16_t id, Callback done);
 
  private:
   explicit Channel(Loop& loop) : loop_{loop} { unwatched_.reserve(16); }

@@ -9,7 +9,7 @@
 
 namespace stile::dns {
 
-using Hosts = std::unordered_map<std::string, Resolved>;
+using Hosts = std::unordered_map<std::string, Resolved, SeededHash>;
 
 // Lines that cannot be read are passed over, as every resolver does. Names are canonical.
 [[nodiscard]] Hosts parse_hosts(std::string_view text);

@@ -46,11 +46,7 @@ Resolver::Waiter::~Waiter() {
 }
 
 Resolver::Resolver(Loop& loop, const Options& options, const Environment& environment)
-    : loop_{loop},
-      options_{options},
-      environment_{environment},
-      cache_{options.cache_entries},
-      random_{std::random_device{}()} {
+    : loop_{loop}, options_{options}, environment_{environment}, cache_{options.cache_entries} {
   channels_ = open_channels(environment_);
 }
 
@@ -63,11 +59,11 @@ Resolver::~Resolver() {
 
 Resolver::Channels Resolver::open_channels(const Environment& environment) const {
   Channel::Options channel{environment.servers, options_.timeout / 3, false};
-  auto udp = Channel::open(loop_, channel);
+  auto udp = ChannelPool::open(loop_, channel);
   channel.use_tcp = true;
   auto tcp = Channel::open(loop_, channel);
   if (!udp || !tcp) {
-    log::error((udp ? tcp : udp).error().message);
+    log::error(udp ? tcp.error().message : udp.error().message);
     return {};
   }
   return {std::move(*udp), std::move(*tcp)};
@@ -113,7 +109,7 @@ std::string Resolver::with_random_case(std::string_view name) {
   for (char& c : mixed) {
     if (c < 'a' || c > 'z') continue;
     if (left == 0) {
-      bits = random_();
+      bits = random_.next();
       left = 64;
     }
     if ((bits & 1) != 0) c = static_cast<char>(c - 'a' + 'A');
@@ -124,15 +120,17 @@ std::string Resolver::with_random_case(std::string_view name) {
 }
 
 void Resolver::send(Lookup& lookup, Rtype type, bool over_tcp) {
-  Channel* channel = (over_tcp ? channels_.tcp : channels_.udp).get();
-  if (channel == nullptr) {  // no usable server: the look-up ends at its deadline
-    return;
-  }
+  if (!channels_.udp) return;  // no usable server: the look-up ends at its deadline
   const std::string asked = over_tcp ? lookup.name : with_random_case(lookup.name);
-  channel->query(asked, type,
-                 [this, name = lookup.name, id = lookup.id, type, asked, over_tcp](auto packet) {
-                   on_packet(name, id, type, asked, over_tcp, packet);
-                 });
+  const auto number = static_cast<std::uint16_t>(random_.next());
+  auto done = [this, name = lookup.name, id = lookup.id, type, asked, over_tcp](auto packet) {
+    on_packet(name, id, type, asked, over_tcp, packet);
+  };
+  if (over_tcp) {
+    channels_.tcp->query(asked, type, number, std::move(done));
+  } else {
+    channels_.udp->query(asked, type, number, std::move(done));
+  }
 }
 
 void Resolver::on_packet(const std::string& name, std::uint64_t id, Rtype type,

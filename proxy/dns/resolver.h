@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,8 +12,11 @@
 #include "acl/account.h"
 #include "proxy/base/event.h"
 #include "proxy/base/loop.h"
+#include "proxy/base/random.h"
+#include "proxy/base/seeded_hash.h"
 #include "proxy/dns/cache.h"
 #include "proxy/dns/channel.h"
+#include "proxy/dns/channel_pool.h"
 #include "proxy/dns/hosts_file.h"
 
 namespace stile::dns {
@@ -65,10 +67,10 @@ class Resolver {
 
   // The ways to the servers.
   struct Channels {
-    std::unique_ptr<Channel> udp, tcp;
+    std::unique_ptr<ChannelPool> udp;
+    std::unique_ptr<Channel> tcp;
   };
-  // From any thread that may open files: c-ares takes the randomness of its ids from /dev/urandom.
-  // Both are null if it failed.
+  // From any thread. Both are null if it failed.
   [[nodiscard]] Channels open_channels(const Environment& environment) const;
   // New servers or a new hosts file. What was under way is asked again of the new servers.
   void change(const Environment& environment, Channels channels);
@@ -89,9 +91,9 @@ class Resolver {
   Counters counters_;
   Cache cache_;
   std::uint64_t next_id_ = 1;
-  std::unordered_map<std::string, std::unique_ptr<struct Lookup>> lookups_;
+  std::unordered_map<std::string, std::unique_ptr<struct Lookup>, SeededHash> lookups_;
   Channels channels_;
-  std::mt19937_64 random_;
+  Random random_;
 };
 
 }  // namespace stile::dns

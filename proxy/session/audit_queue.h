@@ -21,17 +21,17 @@ class AuditQueue {
 
   class Written {
    public:
-    explicit Written(AuditQueue& queue, bool already = false) noexcept
-        : queue_{queue}, written_{already} {}
+    explicit Written(AuditQueue& queue, bool has_line = true) noexcept
+        : queue_{queue}, has_line_{has_line} {}
     // Before it is awaited there is nothing else to copy.
-    Written(const Written& other) noexcept : queue_{other.queue_}, written_{other.written_} {}
+    Written(const Written& other) noexcept : queue_{other.queue_}, has_line_{other.has_line_} {}
     Written& operator=(const Written&) = delete;
     ~Written() = default;
-    [[nodiscard]] bool await_ready() const noexcept { return written_; }
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiter) {
       resumption_.charge_to(queue_.loop_.current_share());
       resumption_.waiter = waiter;
-      queue_.waiters_.push_back({this, queue_.batch_.size()});
+      queue_.waiters_.push_back({this, has_line_ ? queue_.batch_.size() : 0});
     }
     // False: the line is not in the log, and nothing may go out on its strength.
     [[nodiscard]] bool await_resume() const noexcept { return written_; }
@@ -45,7 +45,7 @@ class AuditQueue {
 
     AuditQueue& queue_;
     Resumption resumption_;
-    bool written_;
+    bool has_line_, written_ = false;
   };
   // `co_await queue.write(record)`: comes back once write(2) has returned, at the end of this turn
   // or, for an agent that has had its share of it, in a later one.
@@ -53,8 +53,9 @@ class AuditQueue {
     batch_.add(record);
     return Written{*this};
   }
-  // For what needs no line of its own: nothing is waited for.
-  [[nodiscard]] Written already_written() noexcept { return Written{*this, true}; }
+  // For what has no line of its own. It waits for the end of the turn all the same, so that a flood
+  // takes turns with the others.
+  [[nodiscard]] Written without_line() noexcept { return Written{*this, false}; }
   // Of the lines gathered in this turn.
   [[nodiscard]] std::size_t bytes() const noexcept { return batch_.bytes(); }
 

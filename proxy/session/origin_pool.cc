@@ -6,6 +6,7 @@
 
 #include "acl/decide.h"
 #include "proxy/base/clock.h"
+#include "proxy/base/seeded_hash.h"
 #include "proxy/net/sockaddr.h"
 #include "proxy/session/context.h"
 #include "proxy/session/request.h"
@@ -136,7 +137,7 @@ OriginPool::Key OriginPool::key_of(const Peer& peer, const Request& request) noe
 }
 
 std::size_t OriginPool::hash_of(const Key& key) noexcept {
-  std::size_t hash = std::hash<std::string_view>{}(key.host);
+  std::size_t hash = SeededHash{}(key.host);  // agents choose the hosts
   const auto add = [&hash](std::size_t part) {
     hash = (hash ^ part) * 0x9e3779b97f4a7c15U;
     hash ^= hash >> 32U;

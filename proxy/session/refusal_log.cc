@@ -51,7 +51,7 @@ AuditQueue::Written RefusalLog::write(AuditQueue& queue, audit::Record record,
   const std::int64_t time = now.time_since_epoch().count();
   if (!has_room(*account, time)) {
     count(std::string{record.agent}, account, record.reason);
-    return queue.already_written();
+    return queue.without_line();
   }
   record.method = record.method.substr(0, max_method_bytes);
   record.path = record.path.substr(0, max_path_bytes);

@@ -30,7 +30,7 @@ class RefusalLog {
   static constexpr std::size_t max_method_bytes = 32, max_path_bytes = 256;
 
   // The line of a refusal, cut to the bounds above. `co_await` it before answering: it comes back
-  // once the line is written, at once if the refusal was only counted.
+  // once the line is written, at the end of the turn if the refusal was only counted.
   [[nodiscard]] AuditQueue::Written write(AuditQueue& queue, audit::Record record,
                                           const std::shared_ptr<acl::Account>& account,
                                           SteadyTime now);

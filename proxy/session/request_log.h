@@ -1,9 +1,9 @@
 // RequestLog: every audit line of a request, and every count of it.
 //
 // The line comes first. No byte goes to an origin before `co_await open()` was true, and no refusal
-// to a client before `co_await deny()`; both come back once write(2) has returned, or at once if the
-// refusal is one too many for a line of its own and was counted. What is written at the end of a
-// request is what was written at its opening, unless it was cut.
+// to a client before `co_await deny()`; both come back once write(2) has returned, or at the end of
+// the turn if the refusal is one too many for a line of its own and was counted. What is written at
+// the end of a request is what was written at its opening, unless it was cut.
 #pragma once
 
 #include <string_view>

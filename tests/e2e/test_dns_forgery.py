@@ -94,6 +94,29 @@ def test_wrong_id_does_not_cost_the_true_answer(world):
     assert_untouched(evil)
 
 
+def test_names_that_hang_pin_no_source_port(world):
+    """An agent keeps names hanging; the queries of another still come from ever new ports."""
+    origin = world.tcp_origin()
+    world.dns.script("hangs.test", scripts.silent())
+    names = [f"n{number}.test" for number in range(48)]
+    for name in names:
+        world.dns.host(name, origin.address)
+    world.agent("alpha", allow=["hangs.test"])
+    world.agent("beta", allow=[".test"])
+    proxy = world.start(server={"workers": 1}, dns={"timeout_ms": 20000})
+    with proxy.client("alpha") as hanging:
+        hanging.send(b"CONNECT hangs.test:%d HTTP/1.1\r\n\r\n" % world.port)
+        world.dns.wait_question("hangs.test")
+        for name in names:
+            with proxy.client("beta") as client:
+                assert client.connect_to(name, world.port).status == 200
+    questions = [q for name in names for q in world.dns.questions(name) if q.transport == "udp"]
+    ports = [question.port for question in questions]
+    assert max(ports.count(port) for port in set(ports)) <= 16
+    assert len({question.id for question in questions}) > len(questions) // 2
+    assert len({question.name for question in questions}) > len(names)  # random letters
+
+
 @pytest.mark.parametrize("stowaway", STOWAWAYS.values(), ids=STOWAWAYS.keys())
 def test_record_that_is_not_in_the_owner_chain_is_ignored(world, stowaway):
     origin, evil = world.tcp_origin(), world.tcp_origin()

@@ -104,7 +104,7 @@ Channel::~Channel() {
   }
 }
 
-void Channel::query(const std::string& name, Rtype type, Callback done) {
+void Channel::query(const std::string& name, Rtype type, std::uint16_t, Callback done) {
   questions().push_back({this, name, type, std::move(done)});
 }
 

@@ -43,7 +43,10 @@ Result<void> Proxy::serve(UniqueFd listener) {
   write_line(start);
   server::Worker::Options options = server::worker_options(policy_.settings);
   options.dns_environment = dns_files_.read();
-  options.own_addresses = server::own_addresses({});
+  auto addresses = server::HostAddresses::open();
+  if (!addresses) return addresses.error();
+  addresses_.emplace(std::move(*addresses));
+  options.own_addresses = addresses_->with({});
   worker_ = std::make_unique<server::Worker>(shared_, *log_, options);
   worker_->listen(std::move(listener), policy_.agent);
   worker_->start();
@@ -52,9 +55,11 @@ Result<void> Proxy::serve(UniqueFd listener) {
 
 void Proxy::tick() {
   log_->retry();
-  worker_->post([own = server::own_addresses({})](session::Context& context) {
-    context.own_addresses = own;
-  });
+  shared_.refusals.write_counted(*log_);
+  if (const auto changed = addresses_->refresh(); changed && *changed) {
+    worker_->post(
+        [own = addresses_->with({})](session::Context& context) { context.own_addresses = own; });
+  }
   worker_->judge_again(true);  // time alone can turn a verdict
   if (dns_files_.changed()) worker_->change_dns(dns_files_.read());
 }
@@ -63,6 +68,7 @@ void Proxy::stop() {
   if (!worker_) return;
   worker_->stop();
   worker_.reset();
+  shared_.refusals.write_counted(*log_, true);
   audit::Record stopped;
   stopped.event = audit::Event::stop;
   write_line(stopped);

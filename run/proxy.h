@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "audit/log.h"
 #include "proxy/server/dns_environment.h"
+#include "proxy/server/host_addresses.h"
 #include "proxy/server/worker.h"
 #include "run/policy.h"
 #include "run/service.h"
@@ -33,6 +35,7 @@ class Proxy final : public Service {
   Policy policy_;
   std::unique_ptr<audit::Log> log_;
   server::DnsFiles dns_files_;
+  std::optional<server::HostAddresses> addresses_;
   session::Shared shared_;
   std::unique_ptr<server::Worker> worker_;
 };

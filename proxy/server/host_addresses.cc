@@ -1,49 +1,195 @@
 // The addresses of this host: never dialled for an agent, however public they are.
 #include "proxy/server/host_addresses.h"
 
-#include <ifaddrs.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <span>
+#include <string>
 
-#include "proxy/net/sockaddr.h"
+#include "acl/error_text.h"
+#include "proxy/server/rtnetlink.h"
 
 namespace stile::server {
+namespace {
 
-std::shared_ptr<const acl::PrefixMap> own_addresses(const std::vector<acl::Address>& listeners) {
-  std::vector<std::pair<acl::Prefix, acl::PrefixMap::Value>> entries;
-  const auto add = [&entries](const acl::Address& address) {
-    entries.push_back({{address, static_cast<std::uint8_t>(address.is_v4() ? 32 : 128)}, 0});
+// More than any host has; a bound for what is kept in memory.
+constexpr std::size_t max_prefixes = std::size_t{1} << 18;
+// A table that changes while it is read has to be read again.
+constexpr int attempts = 10;
+constexpr timeval patience{2, 0};
+using Datagram = std::array<std::byte, 65536>;
+
+Error netlink_failed(int error) {
+  return {"cannot read the addresses of this host: netlink: " + error_text(error)};
+}
+
+struct NetlinkRequest {
+  nlmsghdr header{};
+  union {
+    rtmsg route{};
+    ifaddrmsg address;
   };
-  for (const acl::Address& address : listeners) add(address);
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) == 0) {
-    for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-      if (entry->ifa_addr == nullptr) continue;
-      const int family = entry->ifa_addr->sa_family;
-      if (family != AF_INET && family != AF_INET6) continue;
-      net::SockAddr address;
-      std::memcpy(address.get(), entry->ifa_addr,
-                  family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-      add(address.address());
-    }
-    ::freeifaddrs(list);
+};
+
+// One datagram of the kernel's; 0 bytes if somebody else sent it.
+ssize_t receive_datagram(int fd, Datagram& datagram, int flags) {
+  sockaddr_nl from{};
+  iovec room{datagram.data(), datagram.size()};
+  msghdr message{};
+  message.msg_name = &from;
+  message.msg_namelen = sizeof from;
+  message.msg_iov = &room;
+  message.msg_iovlen = 1;
+  ssize_t size = 0;
+  do {
+    size = ::recvmsg(fd, &message, flags);
+  } while (size < 0 && errno == EINTR);
+  if (size >= 0 && (message.msg_flags & MSG_TRUNC) != 0) {
+    errno = EMSGSIZE;
+    return -1;
   }
+  return from.nl_pid == 0 ? size : 0;
+}
+
+std::span<const std::byte> bytes_of(const Datagram& datagram, ssize_t size) {
+  return {datagram.data(), static_cast<std::size_t>(size)};
+}
+
+Result<UniqueFd> open_socket() {
+  UniqueFd socket{::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)};
+  if (!socket) return netlink_failed(errno);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  // The kernel then sends only the table that was asked for, not a million routes beside it.
+  // Without it everything comes, and the rest is passed over.
+  const int on = 1;
+  ::setsockopt(socket.get(), SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof on);
+  return socket;
+}
+
+}  // namespace
+
+Result<HostAddresses> HostAddresses::open() {
+  auto socket = open_socket();
+  if (!socket) return socket.error();
+  HostAddresses addresses{std::move(*socket)};
+  auto known = addresses.read();
+  if (!known) return known.error();
+  addresses.known_ = std::move(*known);
+  return addresses;
+}
+
+// False: the table changed meanwhile.
+Result<bool> HostAddresses::dump(std::uint16_t type, int family,
+                                 std::vector<acl::Prefix>& prefixes) {
+  NetlinkRequest request;
+  request.header.nlmsg_type = type;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  request.header.nlmsg_seq = ++sequence_;
+  if (type == RTM_GETROUTE) {
+    request.route.rtm_family = static_cast<unsigned char>(family);
+    request.route.rtm_table = RT_TABLE_LOCAL;
+    request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.route);
+  } else {
+    request.address = {};
+    request.address.ifa_family = static_cast<unsigned char>(family);
+    request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.address);
+  }
+  if (::send(socket_.get(), &request, request.header.nlmsg_len, 0) < 0) {
+    return netlink_failed(errno);
+  }
+  bool is_consistent = true;
+  Datagram datagram;
+  for (;;) {
+    const ssize_t size = receive_datagram(socket_.get(), datagram, 0);
+    if (size < 0) return netlink_failed(errno);
+    const DumpPart part = read_dump(bytes_of(datagram, size), sequence_, prefixes);
+    if (part.is_interrupted) is_consistent = false;
+    if (part.state == DumpPart::State::done) return is_consistent;
+    if (part.state == DumpPart::State::failed) {
+      // This family has no such table, or the kernel lacks the family: then it has no addresses.
+      const bool is_missing =
+          part.error == ENOENT || part.error == EAFNOSUPPORT || part.error == EOPNOTSUPP;
+      if (is_missing) return is_consistent;
+      return netlink_failed(part.error);
+    }
+    if (prefixes.size() > max_prefixes) return netlink_failed(EOVERFLOW);
+  }
+}
+
+Result<std::vector<acl::Prefix>> HostAddresses::read() {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    std::vector<acl::Prefix> prefixes;
+    bool is_consistent = true;
+    for (const int family : {AF_INET, AF_INET6}) {
+      for (const std::uint16_t type : {RTM_GETROUTE, RTM_GETADDR}) {
+        const auto done = dump(type, family, prefixes);
+        if (!done) {
+          // What is left of a dump must not be taken for the next one's.
+          if (auto fresh = open_socket()) socket_ = std::move(*fresh);
+          return done.error();
+        }
+        is_consistent = is_consistent && *done;
+      }
+    }
+    if (!is_consistent) continue;
+    std::sort(prefixes.begin(), prefixes.end());
+    prefixes.erase(std::unique(prefixes.begin(), prefixes.end()), prefixes.end());
+    return prefixes;
+  }
+  return netlink_failed(EAGAIN);
+}
+
+Result<bool> HostAddresses::refresh() {
+  auto now = read();
+  if (!now) return now.error();
+  if (*now == known_) return false;
+  known_ = std::move(*now);
+  return true;
+}
+
+std::shared_ptr<const acl::PrefixMap> HostAddresses::with(
+    const std::vector<acl::Address>& listeners) const {
+  std::vector<std::pair<acl::Prefix, acl::PrefixMap::Value>> entries;
+  for (const acl::Address& address : listeners) {
+    entries.push_back({{address, static_cast<std::uint8_t>(address.is_v4() ? 32 : 128)}, 0});
+  }
+  for (const acl::Prefix& prefix : known_) entries.push_back({prefix, 0});
   return std::make_shared<acl::PrefixMap>(std::move(entries));
 }
 
-UniqueFd watch_addresses() {
+Result<UniqueFd> watch_addresses() {
   UniqueFd fd{::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE)};
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
-  address.nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
-  if (fd && ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    fd.reset();
+  address.nl_groups =
+      RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return Error{"cannot watch the addresses of this host: netlink: " + error_text(errno)};
   }
   return fd;
+}
+
+bool addresses_changed(int watch) {
+  bool changed = false;
+  Datagram datagram;
+  for (;;) {
+    const ssize_t size = receive_datagram(watch, datagram, MSG_DONTWAIT);
+    if (size < 0) {
+      if (errno == EAGAIN) return changed;
+      changed = true;  // some were lost (ENOBUFS), or one was too long
+      if (errno != ENOBUFS && errno != EMSGSIZE) return changed;
+    } else if (!changed) {
+      changed = concerns_addresses(bytes_of(datagram, size));
+    }
+  }
 }
 
 }  // namespace stile::server

@@ -1,16 +1,20 @@
 // Server, what goes on beside serving: the disk, files and addresses that change, signs of life.
-#include <array>
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <utility>
 
 #include "proxy/base/log.h"
-#include "proxy/server/host_addresses.h"
 #include "proxy/server/server.h"
 
 namespace stile::server {
 
 namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::chrono::milliseconds address_pause{100};
+
+}  // namespace
 
 // Once a second: what waits for the disk, refusals that were counted, files that changed, and a
 // sign of life.
@@ -18,6 +22,7 @@ void Server::housekeeping() {
   log_->retry();
   shared_->refusals.write_counted(*log_);
   look_at_log();
+  if (addresses_are_stale_) refresh_addresses();
   card_watch_.look_again();
   if (dns_files_.changed()) {
     const auto dns = dns_files_.read();
@@ -47,30 +52,48 @@ void Server::look_at_log() {
   service_->announce(*news);
 }
 
-void Server::watch_addresses() {
-  UniqueFd events = server::watch_addresses();
-  if (!events) {
-    log::warning("cannot watch the host's addresses; new ones are known after a reload");
-    return;
-  }
-  address_events_.assign(events.release());
-  refresh_addresses();
+// Before anything is served: without the list, what runs on this host would be open to agents.
+Result<void> Server::find_addresses() {
+  auto events = server::watch_addresses();
+  if (!events) return events.error();
+  auto opened = HostAddresses::open();
+  if (!opened) return opened.error();
+  address_events_.assign(events->release());
+  host_addresses_.emplace(std::move(*opened));
+  return {};
 }
 
-void Server::refresh_addresses() {
-  each_worker([own = own_addresses(listener_addresses_)](session::Context& context) {
-    context.own_addresses = own;
-  });
+void Server::watch_addresses() {
   address_events_.async_wait(
       asio::posix::descriptor_base::wait_read, [this](const boost::system::error_code& ec) {
         if (ec) return;
-        std::array<char, 8192> unread;
-        boost::system::error_code ignored;
-        address_events_.non_blocking(true, ignored);
-        while (address_events_.read_some(asio::buffer(unread), ignored) > 0) {
+        if (addresses_changed(address_events_.native_handle())) {
+          refresh_addresses();
         }
-        refresh_addresses();
+        // A routing daemon may change a thousand routes a second.
+        address_pause_.expires_after(address_pause);
+        address_pause_.async_wait([this](const boost::system::error_code& stopped) {
+          if (!stopped) watch_addresses();
+        });
       });
+}
+
+// What is not known anew stays as it was: a list that is too old is better than none.
+void Server::refresh_addresses() {
+  const auto changed = host_addresses_->refresh();
+  if (!changed) {
+    if (!std::exchange(addresses_are_stale_, true)) {
+      log::error(changed.error().message + "; the list from before still holds, trying again");
+    }
+    return;
+  }
+  if (std::exchange(addresses_are_stale_, false)) {
+    log::info("the addresses of this host can be read again");
+  }
+  if (!*changed) return;
+  each_worker([own = host_addresses_->with(listener_addresses_)](session::Context& context) {
+    context.own_addresses = own;
+  });
 }
 
 }  // namespace stile::server

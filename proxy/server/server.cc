@@ -12,7 +12,6 @@
 #include "control/saved_state.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/log.h"
-#include "proxy/server/host_addresses.h"
 #include "proxy/server/privileges.h"
 #include "proxy/server/sandbox.h"
 #include "proxy/server/version.h"
@@ -51,6 +50,7 @@ Server::Server(PolicyStore store, Front front)
       signals_{context_},
       tick_{context_},
       drain_poll_{context_},
+      address_pause_{context_},
       address_events_{context_},
       dns_files_{store_.base->loaded.settings.dns},
       front_{std::move(front)},
@@ -66,6 +66,7 @@ const config::Settings& Server::settings() const {
 
 Result<void> Server::prepare() {
   if (auto done = bind(); !done) return done;
+  if (auto done = find_addresses(); !done) return done;
   if (auto done = drop_privileges(settings().server.user); !done) return done;
   return open_desk();
 }
@@ -178,7 +179,7 @@ void Server::start_workers() {
   Worker::Options options = worker_options(settings());
   options.count = worker_count(settings().server.workers);
   options.dns_environment = dns_files_.read();
-  options.own_addresses = own_addresses(listener_addresses_);
+  options.own_addresses = host_addresses_->with(listener_addresses_);
   for (; options.index < options.count; ++options.index) {
     workers_.push_back(std::make_unique<Worker>(*shared_, *log_, options));
   }

@@ -20,6 +20,7 @@
 #include "proxy/server/dns_environment.h"
 #include "proxy/server/errands.h"
 #include "proxy/server/gather.h"
+#include "proxy/server/host_addresses.h"
 #include "proxy/server/listeners.h"
 #include "proxy/server/log_health.h"
 #include "proxy/server/policy_desk.h"
@@ -65,6 +66,7 @@ class Server {
   void settings_changed();
   void housekeeping();
   void look_at_log();
+  [[nodiscard]] Result<void> find_addresses();
   void watch_addresses();
   void refresh_addresses();
   void write_line(audit::Record record);
@@ -77,8 +79,10 @@ class Server {
   PolicyStore store_;  // its base is the desk's once there is one
   boost::asio::io_context context_;
   boost::asio::signal_set signals_;
-  boost::asio::steady_timer tick_, drain_poll_;
+  boost::asio::steady_timer tick_, drain_poll_, address_pause_;
   boost::asio::posix::stream_descriptor address_events_;
+  std::optional<HostAddresses> host_addresses_;
+  bool addresses_are_stale_ = false;  // the kernel could not be asked since they changed
   DnsFiles dns_files_;
   std::vector<acl::Address> listener_addresses_;
   std::vector<Listener> listeners_;

@@ -1,6 +1,7 @@
 // lint: what is allowed in a config but probably not meant.
 #include "config/lint.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -19,6 +20,11 @@ void lint_identity(const AgentSettings& agent, acl::UnixMicros now, Diagnostics&
   };
   if (agent.source.empty() && agent.listen.empty()) {
     warn("source", "nobody can be agent " + agent.id + ": it has no source and no listener");
+  }
+  const bool has_unix = std::any_of(agent.listen.begin(), agent.listen.end(),
+                                    [](const Endpoint& each) { return !each.unix_path.empty(); });
+  if (has_unix && (agent.listen_mode & 0002) != 0) {
+    warn("listen_mode", "everybody on this host can connect as " + agent.id);
   }
   for (const auto& source : agent.source) {
     if (source.length == 0) warn("source", "everybody who is no other agent is " + agent.id);

@@ -201,6 +201,12 @@ constexpr std::array all_agent_keys{
         "source", "Who connects from here is this agent; the longest prefix wins."),
     agent_key<&Agent::listen, List<AgentListenElement>>(
         "listen", "Listeners of its own: who connects there is this agent."),
+    agent_key<&Agent::listen_mode, FileMode>(
+        "listen_mode", "Of its unix sockets: who may write to one may connect as this agent."),
+    agent_key<&Agent::listen_group, Text>("listen_group",
+                                          "Of its unix sockets; \"\": the group that the daemon "
+                                          "was started with. A group that does not "
+                                          "exist is an error."),
     agent_key<&Agent::allow, List<PatternElement>>("allow", "Names it may reach; none: nothing."),
     agent_key<&Agent::allow_files, List<PathElement>>("allow_files", "List files of such names."),
     agent_key<&Agent::deny, List<PatternElement>>("deny",

@@ -147,6 +147,8 @@ struct AgentSettings {
   std::vector<acl::Address> allow_ip;
   std::vector<acl::Prefix> forbid_addresses;
   std::vector<Endpoint> listen;
+  std::uint32_t listen_mode = 0660;        // of its unix sockets
+  std::string listen_group;                // of its unix sockets; empty: as they are made
   std::optional<acl::UnixMicros> expires;  // from `expires` or `ttl_seconds`, always absolute
   std::optional<std::uint64_t> bytes_up, bytes_down;
   std::optional<acl::Mode> mode;

@@ -2,6 +2,7 @@
 #include "config/values.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -130,6 +131,28 @@ std::optional<std::string> Path::read(const Node& node, const Reader& reader) {
 std::optional<std::string> PathOrDash::read(const Node& node, const Reader& reader) {
   if (const auto* text = node.as<std::string>(); text != nullptr && *text == "-") return *text;
   return Path::read(node, reader);
+}
+
+std::optional<std::uint32_t> FileMode::read(const Node& node, const Reader& reader) {
+  const auto* text = node.as<std::string>();
+  if (text == nullptr) return reader.wrong_type(node, "a string like \"0660\"");
+  std::uint32_t mode = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stop, problem] = std::from_chars(text->data(), end, mode, 8);
+  if (text->size() < 3 || text->size() > 4 || problem != std::errc{} || stop != end ||
+      mode > 0777) {
+    return reader.error(node, acl::quoted(*text) + " is not a mode",
+                        "three or four octal digits, 0777 at most, like \"0660\"");
+  }
+  return mode;
+}
+
+std::string FileMode::print(std::uint32_t value) {
+  std::string text = "\"0000\"";
+  for (std::size_t digit = 0; digit < 3; ++digit) {
+    text[4 - digit] = static_cast<char>('0' + (value >> (3 * digit) & 7));
+  }
+  return text;
 }
 
 std::optional<std::string> AgentId::read(const Node& node, const Reader& reader) {

@@ -84,6 +84,12 @@ struct PathOrDash {  // "-" is standard output
   static std::string print(const std::string& value) { return Text::print(value); }
 };
 
+struct FileMode {  // as chmod(1) takes it
+  static constexpr std::string_view type = "octal mode";
+  static std::optional<std::uint32_t> read(const Node& node, const Reader& reader);
+  static std::string print(std::uint32_t value);
+};
+
 struct AgentId {
   static constexpr std::string_view type = "id";
   static std::optional<std::string> read(const Node& node, const Reader& reader);

@@ -14,7 +14,6 @@
 
 #include "acl/error_text.h"
 #include "proxy/net/sockaddr.h"
-#include "proxy/server/unix_socket.h"
 
 namespace stile::server {
 namespace {
@@ -61,10 +60,10 @@ Result<Listener> open_tcp(const config::Endpoint& endpoint, std::size_t count) {
   return listener;
 }
 
-Result<Listener> open_unix(const config::Endpoint& endpoint) {
+Result<Listener> open_unix(const config::Endpoint& endpoint, const UnixAccess& access) {
   Listener listener;
   listener.name = endpoint.text();
-  auto fd = bind_unix(endpoint.unix_path, "listen " + listener.name);
+  auto fd = bind_unix(endpoint.unix_path, access, "listen " + listener.name);
   if (!fd) return fd.error();
   listener.sockets.push_back(std::move(*fd));
   return listener;
@@ -73,8 +72,9 @@ Result<Listener> open_unix(const config::Endpoint& endpoint) {
 }  // namespace
 
 Result<Listener> open_listener(const config::Endpoint& endpoint, std::optional<std::string> agent,
-                               std::size_t per_worker) {
-  auto opened = endpoint.unix_path.empty() ? open_tcp(endpoint, per_worker) : open_unix(endpoint);
+                               std::size_t per_worker, const UnixAccess& access) {
+  auto opened =
+      endpoint.unix_path.empty() ? open_tcp(endpoint, per_worker) : open_unix(endpoint, access);
   if (opened) opened->agent = std::move(agent);
   return opened;
 }

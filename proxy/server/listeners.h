@@ -9,6 +9,7 @@
 #include "config/settings.h"
 #include "proxy/base/unique_fd.h"
 #include "proxy/server/control_sockets.h"
+#include "proxy/server/unix_socket.h"
 
 namespace stile::server {
 
@@ -23,7 +24,7 @@ struct Listener {
 // process holds is an error: with SO_REUSEPORT the kernel would share our clients with it.
 [[nodiscard]] Result<Listener> open_listener(const config::Endpoint& endpoint,
                                              std::optional<std::string> agent,
-                                             std::size_t per_worker);
+                                             std::size_t per_worker, const UnixAccess& access = {});
 
 // Sockets from systemd. The control sockets are known by their paths, or by the names `control` and
 // `read`; any other unix socket belongs to the agent that FileDescriptorName= names.

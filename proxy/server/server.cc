@@ -80,9 +80,9 @@ Result<void> Server::bind() {
   if (!control) return control.error();
   control_sockets_ = std::move(*control);
   const std::size_t workers = worker_count(settings().server.workers);
-  const auto open = [&](const config::Endpoint& endpoint,
-                        std::optional<std::string> agent) -> Result<void> {
-    auto listener = open_listener(endpoint, std::move(agent), workers);
+  const auto open = [&](const config::Endpoint& endpoint, std::optional<std::string> agent,
+                        const UnixAccess& access = {}) -> Result<void> {
+    auto listener = open_listener(endpoint, std::move(agent), workers, access);
     if (!listener) return listener.error();
     listeners_.push_back(std::move(*listener));
     return {};
@@ -94,7 +94,8 @@ Result<void> Server::bind() {
   }
   for (const auto& [id, entry] : store_.base->entries) {
     for (const auto& endpoint : entry->settings.listen) {
-      if (auto done = open(endpoint, id); !done) return done;
+      const UnixAccess access{entry->settings.listen_mode, entry->settings.listen_group};
+      if (auto done = open(endpoint, id, access); !done) return done;
     }
   }
   for (const Listener& listener : listeners_) {

@@ -1,14 +1,18 @@
 // A listening unix socket, in the place of one that nobody serves any more.
 #include "proxy/server/unix_socket.h"
 
+#include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "acl/error_text.h"
+#include "config/accounts.h"
 
 namespace stile::server {
 namespace {
@@ -27,21 +31,68 @@ bool is_stale(const sockaddr_un& address) {
   return ::connect(probe.get(), generic(address), sizeof address) != 0 && errno == ECONNREFUSED;
 }
 
+// What the kernel makes the file with, in this thread, for as long as this lives.
+class Creation {
+ public:
+  Creation(mode_t forbidden, std::optional<gid_t> group) : umask_{::umask(forbidden)} {
+    if (group) group_ = static_cast<gid_t>(::setfsgid(*group));
+  }
+  ~Creation() {
+    const int error = errno;
+    ::umask(umask_);
+    if (group_) ::setfsgid(*group_);
+    errno = error;
+  }
+  Creation(const Creation&) = delete;
+  Creation& operator=(const Creation&) = delete;
+
+ private:
+  mode_t umask_;
+  std::optional<gid_t> group_;
+};
+
+// Only root can make files of any group. Others can give theirs to a group that they are in.
+bool has_group(const char* path, gid_t group) {
+  struct stat info {};
+  if (::lstat(path, &info) != 0) return false;
+  if (info.st_gid == group) return true;
+  if (::geteuid() != 0) return ::lchown(path, static_cast<uid_t>(-1), group) == 0;
+  errno = EPERM;  // its folder has a group of its own for what is made there
+  return false;
+}
+
 }  // namespace
 
-Result<UniqueFd> bind_unix(const std::string& path, const std::string& name) {
+Result<UniqueFd> bind_unix(const std::string& path, const UnixAccess& access,
+                           const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
     return Error{name + ": the path is too long for a socket"};
   }
   std::memcpy(address.sun_path, path.data(), path.size());
-  UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  if (fd && is_stale(address)) ::unlink(address.sun_path);
-  if (!fd || ::bind(fd.get(), generic(address), sizeof address) != 0 ||
-      ::listen(fd.get(), unix_backlog) != 0) {
-    return Error{name + ": " + error_text(errno)};
+  std::optional<gid_t> group;
+  if (!access.group.empty()) {
+    group = config::find_group(access.group);
+    if (!group) return Error{name + ": there is no group " + access.group};
   }
+  UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  const auto problem = [&name](const char* what) {
+    return Error{name + ": " + what + error_text(errno)};
+  };
+  // The file gets the mode that the socket has, minus the umask (unix(7)).
+  if (!fd || ::fchmod(fd.get(), access.mode) != 0) return problem("");
+  if (is_stale(address)) ::unlink(address.sun_path);
+  {
+    const Creation creation{0, group};
+    if (::bind(fd.get(), generic(address), sizeof address) != 0) return problem("");
+  }
+  if (group && !has_group(address.sun_path, *group)) {
+    const Error error = problem("cannot give it to its group: ");
+    ::unlink(address.sun_path);
+    return error;
+  }
+  if (::listen(fd.get(), backlog) != 0) return problem("");
   return fd;
 }
 

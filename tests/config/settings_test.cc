@@ -85,6 +85,8 @@ port = 8
 id = "alpha"
 source = ["10.200.0.2", "::ffff:10.200.1.0/120"]
 listen = ["127.0.0.1:3129", "unix:/run/a.sock"]
+listen_mode = "600"
+listen_group = "g"
 allow = [".anthropic.com", "api.github.com"]
 allow_files = ["allow.txt"]
 deny = ["telemetry.anthropic.com"]
@@ -134,6 +136,8 @@ requests_per_second = 8
   EXPECT_EQ(agent.id, "alpha");
   EXPECT_EQ(agent.source.at(1).text(), "10.200.1.0/24");  // a v4-mapped source is its v4 address
   EXPECT_EQ(agent.listen.at(1).unix_path, "/run/a.sock");
+  EXPECT_EQ(agent.listen_mode, 0600U);
+  EXPECT_EQ(agent.listen_group, "g");
   EXPECT_EQ(agent.allow_files.at(0), "/etc/stile/allow.txt");
   EXPECT_EQ(agent.expires, 1'794'819'600'000'000);
   EXPECT_EQ(agent.bytes_up, 50ULL << 20U);
@@ -161,6 +165,14 @@ const Case bad_settings[] = {
     {"[server]\nheader_bytes = 1\n",
      "t:2:1: server.header_bytes: unknown key; it belongs in [limits]\n"},
     {"listen = []\n", "t:1:1: listen: unknown key; it belongs in [server]\n"},
+    {"[[agent]]\nid = \"a\"\nlisten_mode = 660\n",
+     "t:3:15: agent.listen_mode: expected a string like \"0660\", found an integer\n"},
+    {"[[agent]]\nid = \"a\"\nlisten_mode = \"1660\"\n",
+     "t:3:15: agent.listen_mode: '1660' is not a mode; three or four octal digits, 0777 at most, "
+     "like \"0660\"\n"},
+    {"[[agent]]\nid = \"a\"\nlisten_mode = \"rw-\"\n",
+     "t:3:15: agent.listen_mode: 'rw-' is not a mode; three or four octal digits, 0777 at most, "
+     "like \"0660\"\n"},
     {"[zzzzzzzzzzzz]\n", "t:1:2: zzzzzzzzzzzz: unknown key\n"},
     {"\"\\u001b[2J\" = 1\n", "t:1:1: \\x1b[2J: unknown key\n"},
     {"[[agent]]\nid = \"a\"\nttl_seconds = 1\n",

@@ -1,8 +1,14 @@
 """Identity: the source address or the listener says who asks, and nothing that is sent does."""
 
 import datetime
+import grp
+import os
 import socket
+import stat
+import subprocess
+import sys
 
+import pytest
 from harness.checks import assert_denied, assert_refusal, assert_untouched
 from harness.config import Bare
 from harness.wait import until
@@ -120,6 +126,57 @@ def test_unix_listener_belongs_to_its_agent(world):
     assert origin.paths() == ["/unix"]
     with proxy.client(to=path) as client:
         assert_refusal(client.connect_to("p.test", world.port), "host-not-allowed")
+
+
+def unix_listener(world, **keys):
+    path = world.short_path("alpha.sock")
+    os.chmod(os.path.dirname(path), 0o755)
+    world.agent("boxed", source=[], listen=[f"unix:{path}"], **keys)
+    return path
+
+
+@pytest.mark.parametrize("keys, mode", [({}, 0o660), ({"listen_mode": "0600"}, 0o600),
+                                        ({"listen_mode": "666"}, 0o666)])
+def test_unix_listener_has_the_mode_of_its_agent(world, keys, mode):
+    path = unix_listener(world, **keys)
+    world.start()
+    assert stat.S_IMODE(os.stat(path).st_mode) == mode
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="being somebody else needs root")
+def test_members_of_the_listeners_group_can_connect_and_others_cannot(world):
+    path = unix_listener(world, listen_group="daemon")
+    world.start()
+    assert os.stat(path).st_gid == grp.getgrnam("daemon").gr_gid
+
+    def connects(group):
+        code = f"import socket; socket.socket(socket.AF_UNIX).connect({path!r})"
+        return subprocess.run([sys.executable, "-c", code], user="nobody", group=group,
+                              extra_groups=[], stderr=subprocess.DEVNULL).returncode == 0
+    assert connects("daemon")
+    assert not connects("nogroup")
+
+
+def test_listener_of_a_group_that_is_not_there_stops_the_start(world):
+    unix_listener(world, listen_group="no-such-group")
+    proxy = world.proxy().start(wait=False)
+    assert proxy.wait_exit() == 1
+    proxy.expected_exit = {1}
+    assert "there is no group no-such-group" in proxy.log_text()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root is whom a link would lead astray")
+def test_socket_of_a_group_changes_nothing_that_a_link_leads_to(world):
+    """Whoever owns the folder puts a link there: the start fails, and the link's end is as it was."""
+    path = unix_listener(world, listen_group="daemon")
+    victim = world.write("victim", "x")
+    os.chmod(victim, 0o600)
+    os.symlink(victim, path)
+    proxy = world.proxy().start(wait=False)
+    assert proxy.wait_exit() == 1
+    proxy.expected_exit = {1}
+    status = os.stat(victim)
+    assert stat.S_IMODE(status.st_mode) == 0o600 and status.st_gid == 0
 
 
 def test_nothing_in_a_request_changes_who_asks(world):

@@ -240,7 +240,7 @@ void Loop::run_scheduled() {
   while (!scheduled_.empty()) {
     Work& work = scheduled_.front();
     scheduled_.pop_front();
-    shares_.serve(work);
+    shares_.serve(work, Share::most_with_resumed);
     run_interrupted();
   }
 }

@@ -170,7 +170,7 @@ class Loop {
   // Runs it at once, or later if its agent has had its share. For what the end of a turn resumes.
   void serve(Work& work) {
     shares_.skip_time();
-    shares_.serve(work);
+    shares_.serve(work, Share::most_with_resumed);
   }
   // The share of the agent that is being served; null: none is.
   [[nodiscard]] const std::shared_ptr<Share>& current_share() const noexcept {

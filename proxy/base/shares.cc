@@ -33,8 +33,9 @@ std::chrono::nanoseconds Shares::run(Work& work) noexcept {
   return taken;
 }
 
-void Shares::serve(Work& work) {
-  if (work.share() && is_used_up(*work.share())) return add_waiting(work);
+void Shares::serve(Work& work, std::chrono::microseconds most) {
+  const Share* share = work.share().get();
+  if (share != nullptr && share->turn_ == turn_ && share->taken_ >= most) return add_waiting(work);
   run(work);
 }
 

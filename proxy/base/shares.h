@@ -46,6 +46,10 @@ class Share : public boost::intrusive::list_base_hook<
  public:
   // Of a turn, before the work of other agents comes first.
   static constexpr std::chrono::microseconds most{250};
+  // The same for work that is resumed at the end of a turn. Making it wait costs another write of
+  // the log, so this only stops what would delay others noticeably: a thousand connections that
+  // wait for one name.
+  static constexpr std::chrono::microseconds most_with_resumed{1000};
   // For one connection with more to do, before the agent's other connections come first. Moving a
   // stream until it is empty costs half of what many small bursts cost: what is queued behind a
   // full window is sent when the receiver reads, and does not wake it (docs/performance.md).
@@ -68,7 +72,7 @@ class Shares {
   // The time since the last work is not that of the next.
   void skip_time() noexcept { mark_ = clock_.now(); }
   // Runs it now, or lets it wait if its agent has had its share of this turn.
-  void serve(Work& work);
+  void serve(Work& work, std::chrono::microseconds most = Share::most);
   // Lets it wait. No effect on work that waits already.
   void add_waiting(Work& work) noexcept;
   // Serves work that waits, for `Share::most` of time.
@@ -78,9 +82,6 @@ class Shares {
   [[nodiscard]] const std::shared_ptr<Share>& current() const noexcept { return current_; }
 
  private:
-  [[nodiscard]] bool is_used_up(const Share& share) const noexcept {
-    return share.turn_ == turn_ && share.taken_ >= Share::most;
-  }
   std::chrono::nanoseconds run(Work& work) noexcept;
 
   const Clock& clock_;

@@ -92,7 +92,7 @@ Result<UniqueFd> bind_unix(const std::string& path, const UnixAccess& access,
     ::unlink(address.sun_path);
     return error;
   }
-  if (::listen(fd.get(), backlog) != 0) return problem("");
+  if (::listen(fd.get(), unix_backlog) != 0) return problem("");
   return fd;
 }
 

@@ -18,6 +18,7 @@
 #include "proxy/session/audit_queue.h"
 #include "proxy/session/live.h"
 #include "proxy/session/origin_pool.h"
+#include "proxy/session/refusal.h"
 #include "proxy/session/refusal_log.h"
 #include "proxy/session/request_log.h"
 
@@ -42,6 +43,7 @@ struct Shared {
   std::atomic<bool> draining{false};
   std::shared_ptr<acl::Account> unknown = std::make_shared<acl::Account>();
   RefusalLog refusals;
+  GrantedBy granted_by = GrantedBy::command;  // set before the first worker starts
 };
 
 // What clients send is gathered in strings; one that has grown serves the next connections too.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "acl/allowing_pattern.h"
+#include "acl/refusal_words.h"
 #include "audit/appender.h"
 
 namespace stile::session {
@@ -47,12 +49,21 @@ void put_text(audit::Appender& out, std::string_view key, std::string_view text)
   out.plain("\"");
 }
 
+// As sent, if it was not understood: cut, so that the rest of the sentence stays.
+std::string destination(const Refusal& refusal) {
+  if (refusal.host.empty()) return "the connection";
+  std::string text{refusal.host.substr(0, acl::Host::max_length)};
+  if (text.find(':') != std::string::npos && !text.starts_with('[')) text = '[' + text + ']';
+  if (refusal.port != 0) text += ':' + std::to_string(refusal.port);
+  return text;
+}
+
 void append_body(std::string& body, const Refusal& refusal) {
-  const std::string_view message = acl::sentence(refusal.reason);
   const std::string hint = allow_hint(refusal);
+  const std::string message = refusal_message(refusal, hint);
   std::size_t room = 256;  // keys, reason and port
-  for (const std::string_view text :
-       {refusal.agent, refusal.host, message, refusal.contact, std::string_view{hint}}) {
+  for (const std::string_view text : {refusal.agent, refusal.host, std::string_view{message},
+                                      refusal.contact, std::string_view{hint}}) {
     room += std::min(text.size(), max_text) * audit::Appender::max_escape;
   }
   audit::Appender out{body, room};
@@ -91,16 +102,25 @@ void append_head(std::string& answer, const Refusal& refusal, std::size_t body_b
 }  // namespace
 
 std::string allow_hint(const Refusal& refusal) {
-  if (!refusal.takes_grants ||
-      (refusal.reason != Reason::host_not_allowed && refusal.reason != Reason::port_not_allowed)) {
-    return {};
+  if (refusal.granted_by == GrantedBy::nobody) return {};
+  const auto pattern =
+      acl::allowing_pattern(refusal.reason, refusal.scheme, refusal.host, refusal.port);
+  if (pattern.empty()) return {};
+  if (refusal.granted_by == GrantedBy::flag) return "--allow " + pattern;
+  return "stile allow " + std::string{refusal.agent} + ' ' + pattern;
+}
+
+std::string refusal_message(const Refusal& refusal, std::string_view hint) {
+  const acl::RefusalWords words = acl::refusal_words(refusal.reason);
+  std::string text = "Stile ";
+  text.append(words.verb).append(" ").append(destination(refusal));
+  if (!refusal.agent.empty() && refusal.agent != "-") {
+    text.append(" for agent ").append(refusal.agent);
   }
-  std::string hint = "stile allow " + std::string{refusal.agent} + " ";
-  if (refusal.scheme == acl::Scheme::http) hint += "http://";
-  hint += refusal.host;
-  const std::uint16_t usual = refusal.scheme == acl::Scheme::http ? 80 : 443;
-  if (refusal.port != usual) hint += ":" + std::to_string(refusal.port);
-  return hint;
+  text.append(": ").append(words.cause).append("; ");
+  if (hint.empty()) return text.append(words.remedy);
+  text.append("ask the operator for").append(refusal.granted_by == GrantedBy::flag ? " " : ": ");
+  return text.append(hint);
 }
 
 std::string write_refusal(const Refusal& refusal) {

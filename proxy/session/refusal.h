@@ -10,6 +10,13 @@
 
 namespace stile::session {
 
+// How an operator lets more through.
+enum class GrantedBy : std::uint8_t {
+  command,  // stile allow AGENT PATTERN
+  flag,     // stile run --allow PATTERN
+  nobody,   // the rules are an ordered list, which nobody can add to
+};
+
 struct Refusal {
   acl::Reason reason = acl::Reason::internal_error;
   std::string_view agent;  // "-" for nobody
@@ -17,7 +24,7 @@ struct Refusal {
   std::uint16_t port = 0;
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::string_view contact;
-  bool takes_grants = true;  // false: its rules are an ordered list, which nobody can add to
+  GrantedBy granted_by = GrantedBy::command;
   bool keep_alive = false;
   bool is_head = false;  // the answer to HEAD has no body
 };
@@ -28,5 +35,8 @@ struct Refusal {
 
 // "stile allow alpha example.com": what would let it through; empty where no grant could.
 [[nodiscard]] std::string allow_hint(const Refusal& refusal);
+// One sentence that says what, for whom, why and what to do: a model or a person may see nothing
+// else of the answer. `hint`: of allow_hint.
+[[nodiscard]] std::string refusal_message(const Refusal& refusal, std::string_view hint);
 
 }  // namespace stile::session

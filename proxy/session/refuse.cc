@@ -32,7 +32,8 @@ Task<bool> answer_refusal(Client& client, const Request& request, Reason reason,
   refusal.scheme = request.scheme;
   if (peer.agent) {
     refusal.contact = peer.agent->contact;
-    refusal.takes_grants = peer.agent->takes_grants();
+    refusal.granted_by =
+        peer.agent->takes_grants() ? client.context.shared.granted_by : GrantedBy::nobody;
   }
   refusal.keep_alive = keep_alive;
   refusal.is_head = request.method == "HEAD";

@@ -34,7 +34,9 @@ def test_body_of_a_refusal(world, proxy):
         "host-not-allowed", "alpha", "example.test", world.port)
     assert body["hint"].startswith("stile allow alpha example.test")
     assert body["contact"] == "ops@example.org, room 5"
-    assert len(body["message"]) > 10
+    assert body["message"] == (
+        f"Stile refused example.test:{world.port} for agent alpha: not on its allowlist; "
+        f"ask the operator for: {body['hint']}")
 
 
 def test_deny_rule_gets_no_hint(world, proxy):

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "acl/refusal_words.h"
 #include "proxy/session/rate.h"
 
 namespace stile::session {
@@ -47,13 +50,71 @@ TEST(WriteRefusal, HasNoHintWhereADenyRuleStands) {
   EXPECT_EQ(write_refusal(refused(Reason::host_denied)).find("\"hint\""), std::string::npos);
 }
 
+TEST(WriteRefusal, HasNoHintThatAShellWouldRun) {
+  Refusal refusal = refused(Reason::host_not_allowed);
+  for (const char* host : {"$(id).test", "a;b.test", "-rf.test", "*", ".com"}) {
+    refusal.host = host;
+    EXPECT_EQ(allow_hint(refusal), "") << host;
+  }
+}
+
 TEST(WriteRefusal, HintNamesThePortAndSchemeThatAreNeeded) {
   Refusal refusal = refused(Reason::port_not_allowed);
   refusal.port = 8443;
   EXPECT_EQ(allow_hint(refusal), "stile allow alpha example.com:8443");
+  refusal.port = 443;  // refused, so that a bare name would not help
+  EXPECT_EQ(allow_hint(refusal), "stile allow alpha example.com:443");
+  refusal.port = 22;
+  EXPECT_EQ(allow_hint(refusal), "stile allow alpha tcp://example.com:22");
   refusal.scheme = acl::Scheme::http;
   refusal.port = 80;
   EXPECT_EQ(allow_hint(refusal), "stile allow alpha http://example.com");
+}
+
+TEST(WriteRefusal, MessageStandsAlone) {
+  Refusal refusal = refused(Reason::host_not_allowed);
+  EXPECT_EQ(refusal_message(refusal, allow_hint(refusal)),
+            "Stile refused example.com:443 for agent alpha: not on its allowlist; ask the operator "
+            "for: stile allow alpha example.com");
+  refusal.granted_by = GrantedBy::flag;
+  refusal.agent = "run";
+  EXPECT_EQ(refusal_message(refusal, allow_hint(refusal)),
+            "Stile refused example.com:443 for agent run: not on its allowlist; ask the operator "
+            "for --allow example.com");
+  EXPECT_NE(write_refusal(refusal).find("\"hint\":\"--allow example.com\""), std::string::npos);
+}
+
+TEST(WriteRefusal, MessageSaysWhatWhoWhyAndWhatToDoForEveryReason) {
+  std::set<std::string_view> causes;
+  for (std::size_t i = 1; i < acl::reason_count; ++i) {
+    const Refusal refusal = refused(static_cast<Reason>(i));
+    const std::string message = refusal_message(refusal, allow_hint(refusal));
+    const std::string_view reason = text(refusal.reason);
+    EXPECT_TRUE(message.starts_with("Stile refused example.com:443 for agent alpha: ") ||
+                message.starts_with("Stile could not reach example.com:443 for agent alpha: "))
+        << message;
+    EXPECT_NE(message.find("; "), std::string::npos) << message;
+    EXPECT_TRUE(causes.insert(acl::refusal_words(refusal.reason).cause).second) << reason;
+  }
+}
+
+TEST(WriteRefusal, MessageDoesWithoutAHostOrAnAgent) {
+  Refusal refusal;
+  refusal.reason = Reason::unknown_agent;
+  refusal.agent = "-";
+  EXPECT_TRUE(
+      refusal_message(refusal, {}).starts_with("Stile refused the connection: the address"));
+  refusal.host = "2001:db8::1";
+  refusal.port = 443;
+  EXPECT_TRUE(refusal_message(refusal, {}).starts_with("Stile refused [2001:db8::1]:443: "));
+}
+
+TEST(WriteRefusal, MessageKeepsItsEndWhateverTheAgentSent) {
+  const std::string host(5000, 'a');
+  Refusal refusal = refused(Reason::bad_request);
+  refusal.host = host;
+  EXPECT_TRUE(refusal_message(refusal, {}).ends_with("correct the request"));
+  EXPECT_LT(refusal_message(refusal, {}).size(), 512U);
 }
 
 TEST(WriteRefusal, NothingThatTheAgentSentBreaksTheAnswer) {

@@ -1,0 +1,34 @@
+// allowing_pattern: the narrowest pattern that would let a refused request through.
+#include "acl/allowing_pattern.h"
+
+namespace stile::acl {
+namespace {
+
+constexpr std::uint16_t ssh_port = 22;
+
+Pattern::Reach needed_reach(Reason reason, Scheme scheme, std::uint16_t port) {
+  if (scheme == Scheme::http) return Pattern::Reach::http;
+  // No TLS, or none that begins with the client: `name:port` would only be refused later.
+  const bool is_plain = reason == Reason::not_tls || reason == Reason::client_hello_timeout;
+  if (is_plain || port == ssh_port) return Pattern::Reach::tcp;
+  // A bare pattern is for the configured ports; a port that is refused is not among them.
+  const bool is_usual = port == 443 && reason == Reason::host_not_allowed;
+  return is_usual ? Pattern::Reach::bare : Pattern::Reach::tunnel;
+}
+
+}  // namespace
+
+std::string allowing_pattern(Reason reason, Scheme scheme, std::string_view host,
+                             std::uint16_t port) {
+  if (reason != Reason::host_not_allowed && reason != Reason::port_not_allowed &&
+      reason != Reason::not_tls && reason != Reason::client_hello_timeout) {
+    return {};
+  }
+  const auto written =
+      pattern_text(Pattern::Kind::exact, needed_reach(reason, scheme, port), port, host);
+  const auto parsed = Pattern::parse(written);
+  if (!parsed || parsed->kind != Pattern::Kind::exact) return {};
+  return parsed->text();
+}
+
+}  // namespace stile::acl

@@ -1,13 +1,52 @@
 // stile run: one command with a fence around it, and no daemon.
 #include "run/run.h"
 
+#include <sys/stat.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <tuple>
 
+#include "acl/pattern.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 
 namespace stile::cli {
+namespace {
+
+bool is_localhost(const std::string& name) {
+  return name == "localhost" || name.ends_with(".localhost");
+}
+
+// What a pattern can let through: never the host itself under that name.
+std::string check_allowed(const std::string& text) {
+  const auto pattern = acl::Pattern::parse(text);
+  if (!pattern) return pattern.error().message;
+  if (pattern->kind == acl::Pattern::Kind::regex || !is_localhost(pattern->name)) return {};
+  return text +
+         " can never work: inside, localhost is the command itself, not this host; give the " +
+         "service another name (see \"A service of this host\" in docs/run.md)";
+}
+
+std::string check_exposed(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0) return {};
+  return path + " does not exist, so that there is nothing to expose";
+}
+
+// `--allow A B -- COMMAND` would run B.
+void check_command(const CLI::App& parsed, const std::vector<std::string>& command) {
+  const auto is_mark = [](const std::string& word) { return word == "--"; };
+  const auto unread = parsed.remaining();
+  const bool begins_with_mark = std::any_of(unread.begin(), unread.end(), is_mark);
+  if (begins_with_mark || std::none_of(command.begin(), command.end(), is_mark)) return;
+  throw CLI::ValidationError{
+      command.front() + " stands before --",
+      "every flag takes one value; repeat the flag, as in --allow A --allow B -- COMMAND"};
+}
+
+}  // namespace
 
 void add_run(Command& stile) {
   CLI::App& app = stile.app();
@@ -18,10 +57,12 @@ void add_run(Command& stile) {
   command->positionals_at_end();
   command->add_option("--allow", options->allow, "a pattern that it may reach; may be repeated")
       ->type_name("PATTERN")
+      ->check(check_allowed)
       ->allow_extra_args(false)
       ->take_all();
   command->add_option("--deny", options->deny, "a pattern that it may not, whatever allows it")
       ->type_name("PATTERN")
+      ->check(check_pattern)
       ->allow_extra_args(false)
       ->take_all();
   command
@@ -43,6 +84,7 @@ void add_run(Command& stile) {
           ->type_name("FILE");
   command->add_option("--expose", options->expose, "show a path with the sockets in it")
       ->type_name("PATH")
+      ->check(check_exposed)
       ->allow_extra_args(false)
       ->take_all();
   for (auto [flag, paths, help] :
@@ -68,8 +110,11 @@ void add_run(Command& stile) {
       "  stile run --allow .example.org --allow http://packages.example.net -- make\n"
       "  stile run --observe --audit seen.jsonl -- ./agent     what does it ask for?\n"
       "Exit status: the command's; 128+n for a signal, 125 if stile failed and nothing was run,\n"
-      "126 and 127 if the command cannot be run or found.");
-  command->callback([options, &action] { action = [options] { return run::run(*options); }; });
+      "126 and 127 if the command cannot be run or found; 2 for a mistake in the flags.");
+  command->callback([options, command, &action] {
+    check_command(*command, options->command);
+    action = [options] { return run::run(*options); };
+  });
 }
 
 }  // namespace stile::cli

@@ -112,12 +112,30 @@ def test_root_does_not_log_through_a_link(root_fence):
 
 
 def test_mistakes_are_named_and_nothing_runs(fence):
-    for flags, word in [(["--allow", "exa mple.com"], "--allow"),
-                        (["--deny", "-x.test"], "--deny"),
-                        (["--card", "no-such.json"], "no-such.json"),
+    for flags, word in [(["--card", "no-such.json"], "no-such.json"),
                         (["--audit", "/no/such/place"], "/no/such/place")]:
         done = fence.shell(*flags, script="echo ran")
         assert done.code == 125 and word in done.err and "ran" not in done.out, (flags, done)
+
+
+def test_flags_that_make_no_sense_are_wrong_use(fence):
+    for flags, word in [(["--allow", "exa mple.com"], "--allow"),
+                        (["--deny", "-x.test"], "--deny"),
+                        (["--expose", "/no/such/socket"], "/no/such/socket does not exist"),
+                        (["--allow", "http://localhost:11434"], "can never work"),
+                        (["--allow", "db.localhost"], "can never work")]:
+        done = fence.shell(*flags, script="echo ran")
+        assert done.code == 2 and word in done.err and "ran" not in done.out, (flags, done)
+
+
+def test_a_second_pattern_is_not_taken_for_the_command(fence):
+    done = fence.run("--allow", "a.test", "b.test", command=["echo", "ran"])
+    assert done.code == 2 and "ran" not in done.out, done
+    assert "b.test stands before --" in done.err and "--allow A --allow B" in done.err
+
+
+def test_dashes_of_the_command_are_its_own(fence):
+    assert fence.run(command=["sh", "-c", "echo $1", "--", "x"]).out == "x\n"
 
 
 def test_the_documents_list_of_isolation_checks(fence):

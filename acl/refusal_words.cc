@@ -65,7 +65,7 @@ constexpr RefusalWords words_of(Reason reason) {
               "use the same name in both"};
     case Reason::ech_refused:
       return {did_refuse, "the TLS handshake hides the server name (ECH)",
-              "turn ECH off in the client, or ask the operator to allow it for this host"};
+              "use a client without ECH, or ask the operator to list the host in ech"};
     case Reason::client_hello_timeout:
       return {did_refuse, "no TLS handshake followed in time",
               "use TLS, or ask the operator for tcp if the server speaks first"};

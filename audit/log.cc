@@ -130,7 +130,13 @@ std::string Log::problem() const {
 
 void Log::set_tap(std::function<void(std::string_view)> tap) {
   const std::lock_guard lock{mutex_};
-  tap_ = std::move(tap);
+  taps_.clear();
+  if (tap) taps_.push_back(std::move(tap));
+}
+
+void Log::add_tap(std::function<void(std::string_view)> tap) {
+  const std::lock_guard lock{mutex_};
+  taps_.push_back(std::move(tap));
 }
 
 void Log::set_on_rotate(std::function<void(const std::string&, const Head&)> on_rotate) {

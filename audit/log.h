@@ -87,7 +87,8 @@ class Log {
 
   // All three are called under the log's lock and must be quick; they must not call the log.
   // With the lines just written, whole and with newlines: for `tail`.
-  void set_tap(std::function<void(std::string_view lines)> tap);
+  void set_tap(std::function<void(std::string_view lines)> tap);  // in the place of all others
+  void add_tap(std::function<void(std::string_view lines)> tap);
   // With the name of the file that a rotation by size closed, and its last line.
   void set_on_rotate(std::function<void(const std::string& file, const Head& head)> on_rotate);
   // Does what rotate() in audit/rotate.h does, for writers that may not open files themselves.
@@ -138,7 +139,7 @@ class Log {
   Batch gap_{Format::json};
   std::uint64_t rotate_at_ = 0;
   std::string problem_;
-  std::function<void(std::string_view)> tap_;
+  std::vector<std::function<void(std::string_view)>> taps_;
   std::function<void(const std::string&, const Head&)> on_rotate_;
   Rotator rotator_;
   std::atomic<std::uint64_t> events_{0}, gaps_{0}, failures_{0};

@@ -164,10 +164,12 @@ void Log::commit(std::size_t bytes) {
   } else {
     torn_.add(std::string_view{out_}.substr(last.end, bytes - last.end));
   }
-  if (!tap_) return;
+  if (taps_.empty()) return;
   const std::size_t begin = out_.front() == '\n' ? 1 : 0;
   try {
-    tap_(std::string_view{out_}.substr(begin, last.end - begin));
+    for (const auto& tap : taps_) {
+      tap(std::string_view{out_}.substr(begin, last.end - begin));
+    }
   } catch (const std::exception&) {
     // No memory for those who look on. The lines are in the log, and whoever waits for them goes
     // on.

@@ -150,7 +150,7 @@ std::string usage_problem(const Chosen& chosen, const CLI::ParseError& error) {
     for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
     return "a command is missing: " + list;
   }
-  if (const auto left = app->remaining(); !left.empty()) {
+  if (const auto left = app->remaining(); !left.empty() && left.front() != "--") {
     return acl::quoted(left.front()) + " is one word too many";
   }
   return error.what();

@@ -1,11 +1,13 @@
 // What all commands that talk to the daemon have in common.
 #include "cli/control_command.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
 
 #include "acl/quoted.h"
+#include "cli/live_run.h"
 #include "config/diagnostics.h"
 #include "config/nearest.h"
 
@@ -54,6 +56,12 @@ std::string known_agents(ControlClient& client, const std::string& wanted) {
   return "; there are: " + list;
 }
 
+// Nobody has said which socket.
+bool is_anywhere(const ControlOptions& options) {
+  const char* variable = std::getenv("STILE_SOCKET");
+  return options.socket.empty() && (variable == nullptr || *variable == 0);
+}
+
 Failure refused(ControlClient& client, const Json& request, const Json& answer) {
   const Json& error = object_of(answer, "error");
   Failure failure{failed, text_of(error, "code"), text_of(error, "message"), {}};
@@ -70,13 +78,20 @@ Failure refused(ControlClient& client, const Json& request, const Json& answer) 
 void add_control_options(Command& command, ControlOptions& options) {
   command.option("--socket", options.socket,
                  "the daemon's control socket (default: $STILE_SOCKET, else the config's)");
+  command.option("--run", options.run, "the stile run of this process id, instead of a daemon")
+      .shown_as("NAME");
   command.flag("--json", options.json, "print the daemon's answer as JSON");
 }
 
 Outcome<ControlClient> connect(const ControlOptions& options, Access access) {
+  if (!options.run.empty()) return connect_to_run(options.run);
   const auto paths = control_sockets(options.socket);
   auto client = ControlClient::connect(paths);
-  if (client || access == Access::change || client.error().code != "no-permission") return client;
+  if (client) return client;
+  if (client.error().code == "no-daemon" && is_anywhere(options)) {
+    if (auto run = connect_to_only_run()) return std::move(*run);
+  }
+  if (access == Access::change || client.error().code != "no-permission") return client;
   std::vector<std::string> siblings;
   for (const auto& path : paths) {
     siblings.push_back(std::filesystem::path{path}.replace_filename("read.sock").string());

@@ -16,8 +16,9 @@ namespace stile::cli {
 struct ControlOptions {
   std::string socket;  // empty: the usual places
   bool json = false;
+  std::string run = {};  // the stile run with this name; empty: a daemon, or the only run
 };
-// --socket and --json.
+// --socket, --run and --json.
 void add_control_options(Command& command, ControlOptions& options);
 
 // Whether a command only looks: then the socket for those who may only look will do, too.

@@ -69,6 +69,7 @@ void add_run(Command& stile) {
       ->add_option("--ech", options->ech,
                    "allow encrypted TLS hellos to the hosts of this pattern; browsers need it")
       ->type_name("PATTERN")
+      ->check(check_pattern)
       ->allow_extra_args(false)
       ->take_all();
   command->add_option("--card", options->card, "an agent card with more than patterns")

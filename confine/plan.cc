@@ -180,6 +180,8 @@ class Planner {
     }
     // Even if it is exposed: the log is the evidence.
     if (!request_.log.empty() && is_bound(request_.log)) add_cover(request_.log);
+    // The same: who can talk to it chooses what the command may reach.
+    if (!request_.control.empty() && is_bound(request_.control)) add_cover(request_.control);
   }
 
   // A mount point cannot be renamed. Without this the command would rename a directory above the

@@ -32,6 +32,7 @@ struct Request {
   std::vector<std::string> hidden;       // not shown, nor used as a working directory
   std::vector<std::string> sockets;      // of this host, as far as they are known
   std::string log;                       // our own log; "": none
+  std::string control;                   // directory of our control socket; "": none
 };
 
 // How a place of the view is filled.

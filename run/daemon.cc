@@ -26,6 +26,23 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_answer_bytes = 1U << 20U;
 constexpr std::chrono::seconds last_lines{2};
+// For one answer. A daemon answers in milliseconds unless it is stopped, or is none.
+constexpr std::chrono::seconds patience{5};
+
+void set_patience(const UniqueFd& socket, std::chrono::seconds longest) {
+  const timeval time{longest.count(), 0};
+  // connect(2) waits as long as send(2): there is a backlog that may be full.
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
+bool is_timeout(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
+
+Error no_answer() {
+  return {"the daemon took the connection but has not answered for " +
+          std::to_string(patience.count()) +
+          " s, so nothing was run; is it a stiled, and does it run? (systemctl status stiled)"};
+}
 
 Result<UniqueFd> connect_to(const std::string& path) {
   sockaddr_un address{};
@@ -33,8 +50,10 @@ Result<UniqueFd> connect_to(const std::string& path) {
   if (path.size() >= sizeof address.sun_path) return Error{path + ": too long for a socket"};
   std::memcpy(address.sun_path, path.data(), path.size());
   UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  set_patience(fd, patience);
   if (!fd ||
       ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (is_timeout(errno)) return no_answer();
     return confine::failure("cannot reach the daemon at " + path);
   }
   return fd;
@@ -59,8 +78,9 @@ Result<void> send_line(const UniqueFd& to, const std::string& line, int descript
   }
   // A request is smaller than a socket's buffer, so that it goes as a whole.
   const auto sent = ::sendmsg(to.get(), &header, MSG_NOSIGNAL);
-  if (sent != static_cast<ssize_t>(text.size())) return confine::failure("cannot ask the daemon");
-  return {};
+  if (sent == static_cast<ssize_t>(text.size())) return {};
+  if (sent >= 0 || is_timeout(errno)) return no_answer();
+  return confine::failure("cannot ask the daemon");
 }
 
 // Up to the newline, byte by byte: what follows belongs to another reader.
@@ -70,6 +90,7 @@ Result<void> read_answer(const UniqueFd& from) {
   while (line.size() < most_answer_bytes) {
     const auto size = ::recv(from.get(), &c, 1, 0);
     if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && is_timeout(errno)) return no_answer();
     if (size <= 0) return Error{"the daemon has closed the connection"};
     if (c == '\n') break;
     line += c;
@@ -140,8 +161,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(const Options& options, Summary& su
     if (!connected) return connected.error();
     *one = std::move(*connected);
   }
-  const timeval longest{last_lines.count(), 0};
-  ::setsockopt(connections.other.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
+  set_patience(connections.other, last_lines);
   const auto agent = card->contains("agent_id") ? "agent_id" : "id";
   return std::unique_ptr<Daemon>{
       new Daemon{card->dump(), card->value(agent, std::string{}), std::move(connections), summary}};
@@ -158,6 +178,7 @@ Result<void> Daemon::serve(UniqueFd listener) {
   if (auto done = ask(to_.adoption, adopt, listener.get()); !done) return done;
   const Json tail{{"action", "tail"}, {"agent", agent_}};
   if (auto done = ask(to_.tail, tail); !done) return done;
+  set_patience(to_.tail, {});  // from here on lines come when something happens
   reader_ = std::thread{[this] { read_tail(); }};
   return {};
 }

@@ -20,6 +20,7 @@ class Daemon final : public Service {
   [[nodiscard]] Result<void> serve(UniqueFd listener) override;
   void tick() override {}
   void stop() override;
+  [[nodiscard]] const std::string& agent() const override { return agent_; }
 
  private:
   struct Connections {

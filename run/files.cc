@@ -69,7 +69,8 @@ void add_log(const Options& options, confine::Request& request, confine::ViewReq
 }  // namespace
 
 Result<CommandFiles> choose_files(const Options& options, const Identity& identity,
-                                  const std::vector<std::string>& environment) {
+                                  const std::vector<std::string>& environment,
+                                  const std::string& control) {
   std::error_code failed;
   confine::Request request;
   CommandFiles files;
@@ -93,6 +94,7 @@ Result<CommandFiles> choose_files(const Options& options, const Identity& identi
     request.hidden.push_back(fs::weakly_canonical(runtime, failed));
   }
   add_log(options, request, files.view);
+  if (!control.empty()) request.control = fs::canonical(control, failed).string();
   files.view.view = confine::plan_view(request);
   files.view.owner = {identity.uid, identity.gid};
   auto writable = request.write;

@@ -17,9 +17,11 @@ struct CommandFiles {
 };
 
 // From the flags, the caller's variables and the working directory. What is named may not lead over
-// a link. After the log was opened, so that it can be covered.
+// a link. After the log was opened, so that it can be covered. `control`: the directory of our
+// control socket, which stays hidden; "": none.
 [[nodiscard]] Result<CommandFiles> choose_files(const Options& options, const Identity& identity,
-                                                const std::vector<std::string>& environment);
+                                                const std::vector<std::string>& environment,
+                                                const std::string& control);
 
 // What `--files host` gives away, or that the working directory is an empty one; "" if neither.
 [[nodiscard]] std::string files_notice(const confine::View& view);

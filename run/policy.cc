@@ -101,17 +101,6 @@ config::AgentSettings read_agent(const Options& options, const config::Settings&
   return agent;
 }
 
-std::shared_ptr<const acl::Snapshot> with_account(const acl::AgentPolicy& compiled) {
-  auto agent = std::make_shared<acl::AgentPolicy>(compiled);
-  agent->account = std::make_shared<acl::Account>();
-  if (agent->bytes_up) agent->account->bytes_up.set(static_cast<std::int64_t>(*agent->bytes_up));
-  if (agent->bytes_down) {
-    agent->account->bytes_down.set(static_cast<std::int64_t>(*agent->bytes_down));
-  }
-  return std::make_shared<acl::Snapshot>(
-      1, std::vector<std::shared_ptr<const acl::AgentPolicy>>{std::move(agent)});
-}
-
 }  // namespace
 
 config::Checked<Policy> make_policy(const Options& options) {
@@ -123,11 +112,16 @@ config::Checked<Policy> make_policy(const Options& options) {
                 config::place_of(settings.file, settings.keys, "egress", "deny_files"),
                 "egress.deny_files", nullptr, problems);
   if (problems.has_errors()) return problems;
-  const config::Loaded loaded{settings, {}, std::move(lists), {}, ::geteuid(), {}};
-  auto shared = config::share(loaded);
-  const auto compiled = config::compile_agent(agent, shared);
+  settings.agent = {agent};
+  config::Loaded loaded{std::move(settings), {}, std::move(lists), {}, ::geteuid(), {}};
+  auto shared = std::make_unique<config::Shared>(config::share(loaded));
+  auto compiled = config::compile_agent(agent, *shared);
   if (!compiled) return compiled.error();
-  return Policy{std::move(settings), agent.id, with_account(**compiled)};
+  control::Reading reading{std::move(loaded), std::move(shared), {std::move(*compiled)}};
+  auto base =
+      control::read_base([&]() -> config::Checked<control::Reading> { return std::move(reading); });
+  if (!base) return base.error();
+  return Policy{agent.id, std::move(*base)};
 }
 
 }  // namespace stile::run

@@ -4,9 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "acl/policy.h"
 #include "config/diagnostics.h"
-#include "config/settings.h"
+#include "control/base.h"
 #include "run/options.h"
 
 namespace stile::run {
@@ -15,9 +14,8 @@ namespace stile::run {
 inline constexpr const char* default_agent = "run";
 
 struct Policy {
-  config::Settings settings;
   std::string agent;
-  std::shared_ptr<const acl::Snapshot> snapshot;  // with that agent and no other
+  control::BasePtr base;  // with that agent and no other
 };
 
 // Without a config all settings have their defaults: the host's own stile.toml is for its daemon.

@@ -14,7 +14,7 @@ constexpr auto nowhere = "/dev/null";
 
 }  // namespace
 
-Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options,
+Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options, UniqueFd control,
                                            Summary& summary) {
   audit::Log::Options log_options;
   log_options.path = options.audit.value_or(nowhere);
@@ -24,51 +24,62 @@ Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options
   auto log = audit::Log::open(std::move(log_options));
   if (!log) return log.error();
   (*log)->set_tap([&summary](std::string_view lines) { summary.add(lines); });
-  return std::unique_ptr<Proxy>{new Proxy{std::move(policy), std::move(*log)}};
+  return std::unique_ptr<Proxy>{new Proxy{std::move(policy), std::move(*log), std::move(control)}};
 }
 
-Proxy::Proxy(Policy policy, std::unique_ptr<audit::Log> log)
+Proxy::Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control)
     : policy_{std::move(policy)},
       log_{std::move(log)},
-      dns_files_{policy_.settings.dns},
-      shared_{policy_.snapshot} {}
+      dns_files_{policy_.base->loaded.settings.dns},
+      control_socket_{std::move(control)} {}
 
 Proxy::~Proxy() { stop(); }
 
 Result<void> Proxy::serve(UniqueFd listener) {
+  control_ = std::make_unique<server::RunControl>(std::move(policy_.base), *log_);
+  const auto& snapshot = control_->desk().policy().snapshot();
   audit::Record start;
   start.event = audit::Event::start;
-  start.policy = policy_.snapshot->generation();
+  start.policy = snapshot->generation();
   start.version = server::version;
   write_line(start);
-  server::Worker::Options options = server::worker_options(policy_.settings);
+  shared_ = std::make_unique<session::Shared>(snapshot);
+  shared_->granted_by = session::GrantedBy::flag;
+  if (auto started = start_worker(std::move(listener)); !started) return started;
+  control_->start(*shared_, workers_, std::move(control_socket_));
+  return {};
+}
+
+Result<void> Proxy::start_worker(UniqueFd listener) {
+  server::Worker::Options options = server::worker_options(control_->desk().settings());
   options.dns_environment = dns_files_.read();
   auto addresses = server::HostAddresses::open();
   if (!addresses) return addresses.error();
   addresses_.emplace(std::move(*addresses));
   options.own_addresses = addresses_->with({});
-  worker_ = std::make_unique<server::Worker>(shared_, *log_, options);
-  worker_->listen(std::move(listener), policy_.agent);
-  worker_->start();
+  workers_.push_back(std::make_unique<server::Worker>(*shared_, *log_, options));
+  workers_.front()->listen(std::move(listener), policy_.agent);
+  workers_.front()->start();
   return {};
 }
 
 void Proxy::tick() {
   log_->retry();
-  shared_.refusals.write_counted(*log_);
+  shared_->refusals.write_counted(*log_);
+  auto& worker = *workers_.front();
   if (const auto changed = addresses_->refresh(); changed && *changed) {
-    worker_->post(
+    worker.post(
         [own = addresses_->with({})](session::Context& context) { context.own_addresses = own; });
   }
-  worker_->judge_again(true);  // time alone can turn a verdict
-  if (dns_files_.changed()) worker_->change_dns(dns_files_.read());
+  if (dns_files_.changed()) worker.change_dns(dns_files_.read());
 }
 
 void Proxy::stop() {
-  if (!worker_) return;
-  worker_->stop();
-  worker_.reset();
-  shared_.refusals.write_counted(*log_, true);
+  if (workers_.empty()) return;
+  control_->stop();
+  workers_.front()->stop();
+  workers_.clear();
+  shared_->refusals.write_counted(*log_, true);
   audit::Record stopped;
   stopped.event = audit::Event::stop;
   write_line(stopped);

@@ -7,7 +7,7 @@
 #include "audit/log.h"
 #include "proxy/server/dns_environment.h"
 #include "proxy/server/host_addresses.h"
-#include "proxy/server/worker.h"
+#include "proxy/server/run_control.h"
 #include "run/policy.h"
 #include "run/service.h"
 #include "run/summary.h"
@@ -16,28 +16,33 @@ namespace stile::run {
 
 class Proxy final : public Service {
  public:
-  // Opens the log, while we may still be somebody who can. Starts no thread.
+  // Opens the log, while we may still be somebody who can. Starts no thread. `control`: a listening
+  // socket for operators, or none.
   static Result<std::unique_ptr<Proxy>> open(Policy policy, const Options& options,
-                                             Summary& summary);
+                                             UniqueFd control, Summary& summary);
   ~Proxy() override;
 
   // One thread is enough for one command.
   [[nodiscard]] Result<void> serve(UniqueFd listener) override;
-  // The disk, files that changed, time that ran out.
+  // The disk, files and addresses that changed.
   void tick() override;
   void stop() override;
   [[nodiscard]] bool is_log_in_place() const override { return log_->is_in_place(); }
+  [[nodiscard]] const std::string& agent() const override { return policy_.agent; }
 
  private:
-  Proxy(Policy policy, std::unique_ptr<audit::Log> log);
+  Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control);
+  [[nodiscard]] Result<void> start_worker(UniqueFd listener);
   void write_line(audit::Record record);
 
   Policy policy_;
   std::unique_ptr<audit::Log> log_;
   server::DnsFiles dns_files_;
   std::optional<server::HostAddresses> addresses_;
-  session::Shared shared_;
-  std::unique_ptr<server::Worker> worker_;
+  UniqueFd control_socket_;
+  std::unique_ptr<server::RunControl> control_;
+  std::unique_ptr<session::Shared> shared_;
+  server::Workers workers_;  // one
 };
 
 }  // namespace stile::run

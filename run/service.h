@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "acl/result.h"
 #include "proxy/base/unique_fd.h"
@@ -15,6 +16,8 @@ class Service {
   [[nodiscard]] virtual Result<void> serve(UniqueFd listener) = 0;
   // About once a second.
   virtual void tick() = 0;
+  // The command's name for operators: stile allow AGENT …
+  [[nodiscard]] virtual const std::string& agent() const = 0;
   // Ends what is open; all that happened is in the summary then.
   virtual void stop() = 0;
   // Whether the name of the log still leads to the file that was written.

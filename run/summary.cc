@@ -1,13 +1,14 @@
-// Summary: what the command asked for, told in a few lines when it has ended.
+// Summary: what the command asked for, at once and at the end.
 #include "run/summary.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <vector>
+#include <set>
 
-#include "acl/pattern.h"
+#include "acl/allowing_pattern.h"
+#include "acl/refusal_words.h"
 #include "config/diagnostics.h"
 
 namespace stile::run {
@@ -16,6 +17,7 @@ namespace {
 // The command can ask for as many names as it likes.
 constexpr std::size_t most_hosts = 256;
 constexpr std::size_t most_shown = 20;
+constexpr std::size_t most_flag_bytes = 4096;
 
 using Json = nlohmann::json;
 
@@ -43,31 +45,19 @@ std::string bytes_text(std::uint64_t bytes) {
   return text.data();
 }
 
-// What would let this through. Only what a pattern can say: the host is whatever the command
-// wrote, and people will paste this into a shell.
-std::string flag_for(const std::string& reason, const std::string& scheme, const std::string& host,
-                     std::uint64_t port) {
-  std::string pattern;
-  const auto with_port = host + ':' + std::to_string(port);
-  if (reason == "not-tls") {
-    pattern = "tcp://" + with_port;
-  } else if (reason == "ech-refused") {
-    pattern = port == 443 ? host : with_port;
-  } else if (reason != "host-not-allowed" && reason != "port-not-allowed") {
-    return {};
-  } else if (scheme == "http") {
-    pattern = "http://" + (port == 80 ? host : with_port);
-  } else {
-    // A bare pattern is for the ports of the config; that this one is not among them was the
-    // reason.
-    pattern = port == 443 && reason == "host-not-allowed" ? host : with_port;
+acl::Reason reason_of(std::string_view text) {
+  for (std::size_t i = 0; i < acl::reason_count; ++i) {
+    if (acl::text(static_cast<acl::Reason>(i)) == text) return static_cast<acl::Reason>(i);
   }
-  const auto parsed = acl::Pattern::parse(pattern);
-  if (!parsed || parsed->kind != acl::Pattern::Kind::exact) return {};
-  return (reason == "ech-refused" ? "--ech " : "--allow ") + parsed->text();
+  return acl::Reason::internal_error;
 }
 
 }  // namespace
+
+void Summary::set_live(Tell tell, Grant grant) {
+  tell_ = std::move(tell);
+  grant_ = std::move(grant);
+}
 
 void Summary::add(std::string_view lines) {
   const std::lock_guard lock{mutex_};
@@ -100,26 +90,73 @@ void Summary::add_line(std::string_view text) {
   if (event == "deny") refused_ += count;
   if (is_observed) ++observed_;
   if (event != "deny" && !is_observed) return;
-  const auto reason = text_of(line, "reason");
+  Refused refused;
   const auto host = text_of(line, "host");
   const auto port = number_of(line, "port");
-  const auto shown = host.empty() ? std::string{"(no host)"}
-                                  : config::printable(host) +
-                                        (port > 0 ? ':' + std::to_string(port) : std::string{});
-  const auto key = reason + ' ' + text_of(line, "scheme") + ' ' + shown;
-  auto found = hosts_.find(key);
-  if (found == hosts_.end()) {
-    if (hosts_.size() >= most_hosts) {
-      left_out_ += count;
-      return;
-    }
-    found = hosts_
-                .emplace(key, Refused{shown, reason,
-                                      flag_for(reason, text_of(line, "scheme"), host, port), 0,
-                                      is_observed})
-                .first;
+  const auto scheme = text_of(line, "scheme");
+  refused.reason = text_of(line, "reason");
+  const auto reason = reason_of(refused.reason);
+  refused.verb = is_observed ? "would refuse" : acl::refusal_words(reason).verb;
+  refused.host = host.empty() ? std::string{"(no host)"} : config::printable(host);
+  if (!host.empty() && port > 0) refused.host += ':' + std::to_string(port);
+  // Only what a pattern can say: the host is whatever the command wrote, and people paste this.
+  const bool is_ech = reason == acl::Reason::ech_refused;
+  refused.option = is_ech ? "--ech" : "--allow";
+  refused.pattern =
+      acl::allowing_pattern(is_ech ? acl::Reason::host_not_allowed : reason,
+                            scheme == "http" ? acl::Scheme::http : acl::Scheme::tunnel, host,
+                            static_cast<std::uint16_t>(port));
+  if (refused.pattern.empty()) refused.cause = acl::refusal_words(reason).cause;
+  refused.count = count;
+  refused.is_only_observed = is_observed;
+  const auto key = refused.reason + ' ' + scheme + ' ' + refused.host;
+  add_refusal(key, std::move(refused));
+}
+
+void Summary::add_refusal(const std::string& key, Refused refused) {
+  const auto found = hosts_.find(key);
+  if (found != hosts_.end()) {
+    found->second.count += refused.count;
+  } else if (hosts_.size() >= most_hosts) {
+    left_out_ += refused.count;
+  } else {
+    tell(refused);
+    hosts_.emplace(key, std::move(refused));
   }
-  found->second.count += count;
+}
+
+// "refused a.test:443 (host-not-allowed)"
+std::string Summary::Refused::words() const { return verb + ' ' + host + " (" + reason + ')'; }
+
+void Summary::tell(const Refused& refused) {
+  if (!tell_ || refused.is_only_observed || told_ > most_shown) return;
+  if (++told_ > most_shown) return tell_("more was refused; all of it is told at the end");
+  auto line = refused.words();
+  if (refused.pattern.empty()) {
+    line += ": " + refused.cause;
+  } else if (!grant_.before.empty() && refused.option == "--allow") {
+    line += "; to allow it now: " + grant_.before + refused.pattern + grant_.after;
+  } else {
+    line += "; to allow it: " + refused.flag();
+  }
+  tell_(std::move(line));
+}
+
+// One line to paste behind `stile run`, each flag once.
+std::string Summary::flags(const std::vector<const Refused*>& all) {
+  std::string text;
+  std::set<std::string> known;
+  for (const auto* refused : all) {
+    if (refused->pattern.empty() || !known.insert(refused->flag()).second) continue;
+    if (text.size() + refused->pattern.size() > most_flag_bytes) break;
+    text += ' ' + refused->flag();
+  }
+  return text;
+}
+
+std::uint64_t Summary::requests() const {
+  const std::lock_guard lock{mutex_};
+  return let_through_ + refused_;
 }
 
 std::string Summary::text() const {
@@ -135,16 +172,20 @@ std::string Summary::text() const {
   std::stable_sort(most.begin(), most.end(),
                    [](const auto* a, const auto* b) { return a->count > b->count; });
   auto left_out = left_out_;
-  for (std::size_t i = most_shown; i < most.size(); ++i) left_out += most[i]->count;
-  most.resize(std::min(most.size(), most_shown));
-  for (const auto* refused : most) {
-    text += refused->is_only_observed ? "stile: would refuse " : "stile: refused ";
-    text += refused->host + " (" + refused->reason + ')';
-    if (refused->count > 1) text += ", " + std::to_string(refused->count) + " times";
-    if (!refused->flag.empty()) text += "; to allow it: " + refused->flag;
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    if (i >= most_shown) {
+      left_out += most[i]->count;
+      continue;
+    }
+    text += "stile: " + most[i]->words();
+    if (most[i]->count > 1) text += ", " + std::to_string(most[i]->count) + " times";
+    if (!most[i]->cause.empty()) text += ": " + most[i]->cause;
     text += '\n';
   }
   if (left_out > 0) text += "stile: and " + std::to_string(left_out) + " more\n";
+  if (const auto line = flags(most); !line.empty()) {
+    text += "stile: to allow " + std::string{most.size() == 1 ? "it" : "them"} + ":" + line + '\n';
+  }
   return text;
 }
 

@@ -1,20 +1,34 @@
-// Summary: what the command asked for, told in a few lines when it has ended.
+// Summary: what the command asked for: the first refusal of each host at once, and all of it in a
+// few lines when the command has ended.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stile::run {
 
 // Counts from audit lines, so that it says what the log says. Thread-safe.
 class Summary {
  public:
-  // Whole lines of JSON with their newlines, as Log::set_tap hands them out.
+  // Takes a line for people, without its newline. It is called under a lock and must not wait.
+  using Tell = std::function<void(std::string line)>;
+  // The command that allows a pattern while this one runs: what stands before and after the
+  // pattern. Nothing before it: there is none.
+  struct Grant {
+    std::string before, after;
+  };
+
+  // Before the first line is added.
+  void set_live(Tell tell, Grant grant);
+
+  // Whole lines of JSON with their newlines, as the log hands them out.
   void add(std::string_view lines);
 
   // Waits until everything that was opened has been closed, but not for ever.
@@ -22,16 +36,26 @@ class Summary {
 
   // For standard error. Empty if nothing was asked for.
   [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::uint64_t requests() const;
 
  private:
-  void add_line(std::string_view line);
-
   struct Refused {
-    std::string host, reason, flag;  // flag: the one that would allow it; may be empty
+    std::string verb, host, reason;
+    std::string option, pattern;  // that would allow it; the pattern may be empty
+    std::string cause;            // in words, where no pattern helps
     std::uint64_t count = 0;
     bool is_only_observed = false;
+    [[nodiscard]] std::string words() const;
+    [[nodiscard]] std::string flag() const { return option + ' ' + pattern; }
   };
+  void add_line(std::string_view line);
+  void add_refusal(const std::string& key, Refused refused);
+  void tell(const Refused& refused);
+  [[nodiscard]] static std::string flags(const std::vector<const Refused*>& all);
 
+  Tell tell_;
+  Grant grant_;
+  std::size_t told_ = 0;
   mutable std::mutex mutex_;
   std::condition_variable closed_one_;
   std::uint64_t let_through_ = 0, closed_ = 0, refused_ = 0, observed_ = 0;

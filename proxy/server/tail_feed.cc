@@ -21,7 +21,7 @@ std::string member(std::string_view key, const std::string& value) {
 }  // namespace
 
 void TailFeed::attach(audit::Log& log) {
-  log.set_tap([this](std::string_view lines) { on_lines(lines); });
+  log.add_tap([this](std::string_view lines) { on_lines(lines); });
 }
 
 void TailFeed::on_lines(std::string_view lines) {

@@ -23,8 +23,8 @@ MAY_INCLUDE = {
     "proxy/server": BELOW_SESSION | {"proxy/session", "control", "config"},
     "control": {"audit", "config", "proxy/base", "acl"},
     "confine": {"acl", "proxy/base/unique_fd.h"},
-    "run": {"audit", "config", "confine", "acl", "proxy/server", "proxy/base"},
-    "cli": {"control/protocol.h", "run/options.h", "run/run.h", "audit", "config", "squid", "acl"},
+    "run": {"audit", "config", "confine", "acl", "control/base.h", "control/run_sockets.h", "proxy/server", "proxy/base"},
+    "cli": {"control/protocol.h", "control/run_sockets.h", "run/options.h", "run/run.h", "audit", "config", "squid", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
     "netns": {"control/protocol.h", "config", "confine", "acl", "proxy/base/unique_fd.h"},
     "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},

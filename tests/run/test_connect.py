@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 
 import pytest
 from fence import USER
@@ -76,3 +77,15 @@ def test_what_the_daemon_denies_stays_denied(fence, daemon):
     done = curl(fence, "--allow", "o.test")
     assert done.out == "403 000" and "(host-denied)" in done.err
     assert_untouched(origin)
+
+
+def test_a_daemon_that_does_not_answer_is_not_waited_for(fence):
+    path = fence.world.short_path("silent.sock")
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(path)
+        silent.listen()
+        os.chmod(os.path.dirname(path), 0o755)
+        os.chmod(path, 0o666)
+        done = fence.shell("--connect", path, config="", script="echo ran")
+    assert done.code == 125 and done.out == "", done
+    assert "has not answered for" in done.err and "nothing was run" in done.err

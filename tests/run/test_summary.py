@@ -23,7 +23,19 @@ def test_requests_and_bytes_are_counted(fence):
     assert " 0 B" not in done.err and len(summary(done)) == 1
 
 
-def test_each_refused_host_comes_with_the_flag_that_would_allow_it(fence):
+def at_the_end(done):
+    """The summary without what was told while the command ran."""
+    lines = summary(done)
+    first = next(i for i, line in enumerate(lines) if re.match(r"\d+ requests?, ", line))
+    return lines[first:]
+
+
+def flags_of(done):
+    """The line to paste."""
+    return re.search(r"^stile: to allow (?:it|them): (.*)$", done.err, re.M).group(1).split()
+
+
+def test_refused_hosts_and_one_line_of_flags_that_would_allow_them(fence):
     config = fence.write("plain.toml", "")
     done = fence.shell(config=config, script="""
         for i in 1 2; do curl -q -s https://a.test/; done
@@ -31,13 +43,15 @@ def test_each_refused_host_comes_with_the_flag_that_would_allow_it(fence):
         curl -q -s http://c.test/
         curl -q -s http://d.test:8080/
         true""")
-    lines = summary(done)
+    lines = at_the_end(done)
     assert lines[0].startswith("5 requests, 0 B up, 0 B down; 5 refused")
-    assert set(lines[1:]) == {
-        "refused a.test:443 (host-not-allowed), 2 times; to allow it: --allow a.test",
-        "refused b.test:8443 (port-not-allowed); to allow it: --allow b.test:8443",
-        "refused c.test:80 (port-not-allowed); to allow it: --allow http://c.test",
-        "refused d.test:8080 (port-not-allowed); to allow it: --allow http://d.test:8080"}, done.err
+    assert lines[1] == "refused a.test:443 (host-not-allowed), 2 times"
+    assert set(lines[2:-1]) == {
+        "refused b.test:8443 (port-not-allowed)", "refused c.test:80 (port-not-allowed)",
+        "refused d.test:8080 (port-not-allowed)"}, done.err
+    flags = flags_of(done)
+    assert flags[:2] == ["--allow", "a.test"] and flags[::2] == ["--allow"] * 4
+    assert set(flags[1::2]) == {"a.test", "b.test:8443", "http://c.test", "http://d.test:8080"}
 
 
 def test_the_flags_do_what_they_say(fence):
@@ -49,9 +63,9 @@ def test_the_flags_do_what_they_say(fence):
         curl -q -sf -o /dev/null http://h.test:{fence.world.http_port}/ || exit 2"""
     first = fence.shell(config=config, script=script.replace("|| exit 1", ""))
     assert first.code == 2
-    flags = re.findall(r"to allow it: (.*)", first.err)
-    assert len(flags) == 2
-    done = fence.shell(*" ".join(flags).split(), config=config, script=script)
+    flags = flags_of(first)
+    assert len(flags) == 4
+    done = fence.shell(*flags, config=config, script=script)
     assert done.code == 0 and "0 refused" in done.err, done.err
 
 
@@ -59,8 +73,8 @@ def test_a_deny_rule_and_an_address_have_no_flag(fence):
     config = fence.write("plain.toml", "")
     done = fence.shell("--allow", ".test", "--deny", "a.test", config=config, script="""
         curl -q -s https://a.test/; curl -q -s https://192.0.2.1/; true""")
-    assert "(host-denied)" in done.err and "(ip-literal)" in done.err
-    assert "--allow" not in done.err
+    assert "(host-denied): a deny rule names it" in done.err and "(ip-literal): " in done.err
+    assert "--allow" not in done.err and "stile allow" not in done.err
 
 
 def test_what_the_command_sends_cannot_draw_on_the_terminal_or_be_pasted(fence):
@@ -72,7 +86,7 @@ for host in (b"a.test\x1b[2J", b"$(id).test", b"a;b.test", b"-rf.test"):
     sock.recv(4096)
 """)
     assert "4 refused" in done.err and "\x1b" not in done.err
-    assert "--allow" not in done.err
+    assert "--allow" not in done.err and "stile allow" not in done.err
 
 
 def test_the_summary_stays_short_whatever_the_command_asks_for(fence):
@@ -83,9 +97,24 @@ for number in range(400):
     sock.sendall(b"CONNECT n%d.test:443 HTTP/1.1\\r\\n\\r\\n" % number)
     sock.recv(4096)
 """)
-    lines = summary(done)
-    assert lines[0].startswith("400 requests") and len(lines) == 22
-    assert lines[-1] == "and 380 more"
+    lines = at_the_end(done)
+    assert lines[0].startswith("400 requests") and len(lines) == 23
+    assert lines[-2] == "and 380 more"
+    assert len(lines[-1]) < 5000 and len(done.err) < 10000
+
+
+def test_a_failed_command_that_knows_no_proxy_is_told_so(fence):
+    for script in ("import socket; socket.create_connection(('192.0.2.1', 443))",
+                   "import socket; socket.getaddrinfo('example.test', 443)"):
+        done = fence.python(script=script)
+        assert done.code == 1 and "no request reached the proxy" in done.err, (script, done)
+        assert "$HTTPS_PROXY" in done.err
+
+
+def test_a_command_that_fails_for_another_reason_is_not_lectured(fence):
+    assert fence.run(command=["false"]).err == ""
+    done = fence.shell(script="curl -q -s https://a.test/; exit 3")
+    assert done.code == 3 and "no request reached" not in done.err
 
 
 def test_a_browser_that_is_refused_for_its_hello_gets_the_flag_that_allows_it(fence):
@@ -100,7 +129,7 @@ def test_a_browser_that_is_refused_for_its_hello_gets_the_flag_that_allows_it(fe
         proxy.sendall(bytes.fromhex("{sent.hex()}"))
         print(proxy.recv(4096))"""
     first = fence.python("--allow", "o.test", script=script)
-    flags = re.findall(r"\(ech-refused\); to allow it: (.*)", first.err)
-    assert flags == [f"--ech o.test:{fence.world.port}"], first.err
-    done = fence.python("--allow", "o.test", *flags[0].split(), script=script)
+    flags = flags_of(first)
+    assert flags == ["--ech", f"o.test:{fence.world.port}"], first.err
+    done = fence.python("--allow", "o.test", *flags, script=script)
     assert done.out == "b'pong'\n" and "0 refused" in done.err, done.err

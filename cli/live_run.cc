@@ -1,0 +1,50 @@
+// live_run: the `stile run` that a command is meant for when there is no daemon.
+#include "cli/live_run.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "acl/quoted.h"
+#include "cli/command.h"
+#include "config/diagnostics.h"
+#include "control/run_sockets.h"
+
+namespace stile::cli {
+namespace {
+
+constexpr std::size_t most_of_a_command = 60;
+
+std::string described(const control::RunSocket& run) {
+  return run.name + "  " + config::printable(run.command.substr(0, most_of_a_command));
+}
+
+std::string list_of_runs(const std::vector<control::RunSocket>& runs) {
+  std::string list;
+  for (const auto& run : runs) list += (list.empty() ? "" : "\n        ") + described(run);
+  return list;
+}
+
+}  // namespace
+
+Outcome<ControlClient> connect_to_run(const std::string& name) {
+  const auto runs = control::live_runs(control::run_socket_folder());
+  const auto found =
+      std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return run.name == name; });
+  if (found != runs.end()) return ControlClient::connect({found->path});
+  return Failure{no_daemon, "no-daemon", "there is no stile run " + acl::quoted(name),
+                 runs.empty() ? "" : "--run NAME, one of:\n        " + list_of_runs(runs)};
+}
+
+std::optional<Outcome<ControlClient>> connect_to_only_run() {
+  const auto runs = control::live_runs(control::run_socket_folder());
+  if (runs.empty()) return std::nullopt;
+  if (runs.size() > 1) {
+    return Failure{misused, "several-runs",
+                   "no daemon is there, but " + std::to_string(runs.size()) + " stile runs are",
+                   "say which one with --run NAME:\n        " + list_of_runs(runs)};
+  }
+  std::cerr << "stile: no daemon; asking stile run " << described(runs.front()) << '\n';
+  return ControlClient::connect({runs.front().path});
+}
+
+}  // namespace stile::cli

@@ -9,15 +9,20 @@ namespace {
 bool is_served(control::Action action) {
   using control::Action;
   switch (action) {
-    case Action::put_agent:
-    case Action::remove_agent:
-    case Action::reload:
-    case Action::rotate:
-    case Action::drain:
-    case Action::adopt_listener:
-      return false;
-    default:
+    case Action::ping:
+    case Action::status:
+    case Action::agents:
+    case Action::agent:
+    case Action::allow:
+    case Action::revoke:
+    case Action::mode:
+    case Action::budget_reset:
+    case Action::explain:
+    case Action::tail:
+    case Action::connections:
       return true;
+    default:
+      return false;
   }
 }
 

@@ -169,14 +169,17 @@ def test_a_socket_that_a_killed_run_left_is_no_run(desk):
 
 
 def test_the_command_does_not_see_it(desk):
-    for flags in ((), ("--expose", desk.runtime)):
+    folder = desk.runtime / "stile"
+    desk.end(desk.start())  # so that there is a folder to name
+    for flags in ((), ("--expose", desk.runtime), ("--expose", folder), ("--write", folder),
+                  ("--files", "host"), ("--files", "host", "--expose", folder)):
         done = desk.fence.python(*flags, env=desk.env, script=f"""
 import glob, os, socket
 for path in glob.glob({str(desk.runtime)!r} + "/stile/*"):
     print("CONNECTED" if socket.socket(socket.AF_UNIX).connect_ex(path) == 0 else "hidden")
 print("done")
 """)
-        assert "CONNECTED" not in done.out and done.out.endswith("done\n"), done
+        assert "CONNECTED" not in done.out and done.out.endswith("done\n"), (flags, done)
 
 
 def test_without_a_place_for_it_the_command_runs_all_the_same(user_fence):

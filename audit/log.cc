@@ -53,9 +53,7 @@ Result<std::unique_ptr<Log>> Log::open(Options options) {
 Result<void> Log::recover() {
   const std::string& path = options_.path;
   const bool is_stdout = path == "-";
-  if (options_.max_bytes > 0 && is_link(path)) {
-    return Error{path + ": a log that rotates by size cannot be a symbolic link"};
-  }
+  if (auto fits = check_rotation(path, options_.max_bytes); !fits) return fits;
   auto file = is_stdout ? File::standard_output() : File::open(path, links());
   if (!file) return file.error();
   file_ = std::move(*file);
@@ -79,6 +77,21 @@ Result<void> Log::recover() {
   }
   flush_waiting();
   return {};
+}
+
+Result<void> Log::check_rotation(const std::string& path, std::uint64_t max_bytes) {
+  if (max_bytes > 0 && path != "-" && is_link(path)) {
+    return Error{path + ": a log that rotates by size cannot be a symbolic link"};
+  }
+  return {};
+}
+
+void Log::set_bounds(const Bounds& bounds) {
+  const std::lock_guard lock{mutex_};
+  options_.deny_on_failure = bounds.deny_on_failure;
+  options_.max_bytes = bounds.max_bytes;
+  options_.keep = bounds.keep;
+  if (options_.path != "-" && file_.is_regular()) rotate_at_ = bounds.max_bytes;
 }
 
 void Log::rotate_if_full() {

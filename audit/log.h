@@ -59,6 +59,17 @@ class Log {
   // refusals with a `count`): that waits, and is written first when writing works again.
   [[nodiscard]] std::size_t write(Batch& batch);
 
+  // What a reload may change.
+  struct Bounds {
+    bool deny_on_failure = true;
+    std::uint64_t max_bytes = 0;
+    std::uint32_t keep = 10;
+  };
+  void set_bounds(const Bounds& bounds);
+  // Whether a log of this name can be rotated by size; it can if it never is.
+  [[nodiscard]] static Result<void> check_rotation(const std::string& path,
+                                                   std::uint64_t max_bytes);
+
   // To be called about once a second: tries to write what waits.
   void retry();
 
@@ -124,7 +135,7 @@ class Log {
     ChainHead head;
   };
 
-  const Options options_;
+  Options options_;  // but for set_bounds() they stay as they are
   mutable std::mutex mutex_;
   File file_;
   Linker linker_;

@@ -31,6 +31,15 @@ write it, or can write a directory on the way to it (those that hold a symbolic 
 kinds of directories are accepted though others can write them, for entries that belong to root or
 that owner: sticky ones such as `/tmp`, and those on a read-only mount, such as volumes in Kubernetes.
 
+## What a reload changes
+
+`stile reload`, SIGHUP and the control action `reload` read everything again. The column "applied by"
+says for each key whether that applies a new value or only a restart does. A reload that finds another
+value for a key that needs a restart is refused as a whole, with the name and place of the key, and
+the policy in force stays. In an agent card such a change refuses the card. An agent that is removed
+keeps its `listen` sockets open until the next restart; whoever connects there is refused as
+`unknown-agent`.
+
 ## What refuses what
 
 An error in `stile.toml`, or in a list file that it names, refuses the whole load; a daemon that runs
@@ -100,10 +109,12 @@ template <class Owner>
 std::string row(const Key<Owner>& key) {
   const auto value = key.print(Owner{});
   return "| `" + std::string{key.name} + "` | " + cell(key.type) + " | " +
-         (value.empty() ? "" : '`' + value + '`') + " | " + cell(key.help) + " |\n";
+         (value.empty() ? "" : '`' + value + '`') + " | " + std::string{text(key.applies)} + " | " +
+         cell(key.help) + " |\n";
 }
 
-constexpr std::string_view table_head = "\n| key | type | default | meaning |\n|---|---|---|---|\n";
+constexpr std::string_view table_head =
+    "\n| key | type | default | applied by | meaning |\n|---|---|---|---|---|\n";
 
 std::string card_table() {
   std::string out;

@@ -78,8 +78,14 @@ constexpr Key<Settings> netns(std::string_view name, std::string_view help) {
   return key<&Settings::netns, Field, Values>("netns", name, help);
 }
 
+template <class Owner>
+constexpr Key<Owner> restart(Key<Owner> key) {
+  key.applies = Applies::restart;
+  return key;
+}
+
 constexpr std::array all_sections{
-    Section{"server", "Where the daemon listens and what it runs as. Changes need a restart."},
+    Section{"server", "Where the daemon listens and what it runs as."},
     Section{"egress",
             "Defaults for all agents. The same key in an agent's entry replaces the value "
             "here, lists as a whole; `deny`, `deny_files` and `forbid_addresses` are added "
@@ -102,25 +108,27 @@ using Agent = AgentSettings;
 using Milliseconds = Count<milliseconds, 1, day_ms>;
 
 constexpr std::array all_global_keys{
-    server<&Server::workers, Integer<0, 1024>>("workers", "Threads that serve; 0: one per core."),
-    server<&Server::listen, List<ListenElement>>(
-        "listen", "Where agents that are known by their source address connect to."),
-    server<&Server::metrics, OptionalEndpoint>(
-        "metrics", "Where /metrics, /healthz and /readyz are served; \"\" turns it off."),
-    server<&Server::control, Path>("control", "The control socket."),
-    server<&Server::control_group, Text>(
+    restart(server<&Server::workers, Integer<0, 1024>>("workers",
+                                                       "Threads that serve; 0: one per core.")),
+    restart(server<&Server::listen, List<ListenElement>>(
+        "listen", "Where agents that are known by their source address connect to.")),
+    restart(server<&Server::metrics, OptionalEndpoint>(
+        "metrics", "Where /metrics, /healthz and /readyz are served; \"\" turns it off.")),
+    restart(server<&Server::control, Path>("control", "The control socket.")),
+    restart(server<&Server::control_group, Text>(
         "control_group",
         "Whose members may use it; \"\": the daemon's own group. A group that does "
-        "not exist is an error."),
-    server<&Server::read_only_group, Text>(
+        "not exist is an error.")),
+    restart(server<&Server::read_only_group, Text>(
         "read_only_group",
         "Whose members may look but not change, through `read.sock` beside the "
-        "control socket; \"\": nobody."),
-    server<&Server::user, Text>(
+        "control socket; \"\": nobody.")),
+    restart(server<&Server::user, Text>(
         "user",
         "When started as root: become this user after binding; \"\": stay, without "
-        "capabilities."),
-    server<&Server::state_dir, Path>("state_dir", "Grants, modes, budgets and the audit's head."),
+        "capabilities.")),
+    restart(server<&Server::state_dir, Path>("state_dir",
+                                             "Grants, modes, budgets and the audit's head.")),
 
     egress<&Egress::mode, ModeWord>(
         "mode",
@@ -176,11 +184,13 @@ constexpr std::array all_global_keys{
     limits<&Limits::drain_timeout, Milliseconds>("drain_timeout_ms",
                                                  "How long SIGTERM waits for what is open."),
 
-    audit<&Audit::path, PathOrDash>("path", "`-`: standard output."),
-    audit<&Audit::format, AuditFormatWord>("format", "`squid`: lines as in squid's access.log."),
+    restart(audit<&Audit::path, PathOrDash>("path", "`-`: standard output.")),
+    restart(audit<&Audit::format, AuditFormatWord>("format",
+                                                   "`squid`: lines as in squid's access.log.")),
     audit<&Audit::deny_on_failure, OnFailureWord>(
         "on_failure", "`deny`: what cannot be logged is not let through."),
-    audit<&Audit::chain, Boolean>("chain", "Each line carries the hash of the one before."),
+    restart(
+        audit<&Audit::chain, Boolean>("chain", "Each line carries the hash of the one before.")),
     audit<&Audit::max_bytes, Size>("max_bytes", "Above: the file is rotated; 0: never."),
     audit<&Audit::keep, Integer<0, 10'000>>("keep", "Rotated files that are kept."),
 
@@ -199,14 +209,14 @@ constexpr std::array all_agent_keys{
     agent_key<&Agent::id, AgentId>("id", "1 to 64 of a-z, 0-9 and -; needed."),
     agent_key<&Agent::source, List<SourceElement>>(
         "source", "Who connects from here is this agent; the longest prefix wins."),
-    agent_key<&Agent::listen, List<AgentListenElement>>(
-        "listen", "Listeners of its own: who connects there is this agent."),
-    agent_key<&Agent::listen_mode, FileMode>(
-        "listen_mode", "Of its unix sockets: who may write to one may connect as this agent."),
-    agent_key<&Agent::listen_group, Text>("listen_group",
-                                          "Of its unix sockets; \"\": the group that the daemon "
-                                          "was started with. A group that does not "
-                                          "exist is an error."),
+    restart(agent_key<&Agent::listen, List<AgentListenElement>>(
+        "listen", "Listeners of its own: who connects there is this agent.")),
+    restart(agent_key<&Agent::listen_mode, FileMode>(
+        "listen_mode", "Of its unix sockets: who may write to one may connect as this agent.")),
+    restart(agent_key<&Agent::listen_group, Text>(
+        "listen_group",
+        "Of its unix sockets; \"\": the group that the daemon was started with. A group that does "
+        "not exist is an error.")),
     agent_key<&Agent::allow, List<PatternElement>>("allow", "Names it may reach; none: nothing."),
     agent_key<&Agent::allow_files, List<PathElement>>("allow_files", "List files of such names."),
     agent_key<&Agent::deny, List<PatternElement>>("deny",

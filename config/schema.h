@@ -1,7 +1,8 @@
-// Schema: the one table of keys. It drives reading, the hints for unknown keys, `check --effective`
-// and docs/configuration.md.
+// Schema: the one table of keys. It drives reading, the hints for unknown keys, what a reload may
+// change, `check --effective` and docs/configuration.md.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,13 @@
 #include "config/settings.h"
 
 namespace stile::config {
+
+// What makes a changed value take effect in a daemon that runs. A reload that changes a key which
+// needs a restart is refused; see restart_keys.h.
+enum class Applies : std::uint8_t { reload, restart };
+[[nodiscard]] constexpr std::string_view text(Applies applies) noexcept {
+  return applies == Applies::reload ? "reload" : "restart";
+}
 
 template <class Owner>
 struct Key {
@@ -21,6 +29,7 @@ struct Key {
   void (*read)(const Node&, const Reader&, Owner&);
   // The member as TOML; empty: not set. Of a default-made Owner this is the default.
   std::string (*print)(const Owner&);
+  Applies applies = Applies::reload;
 };
 
 struct Section {

@@ -91,25 +91,16 @@ config::Checked<BasePtr> read_cards_again(BasePtr base) {
   return base;
 }
 
-config::Diagnostics restart_problems(const config::Settings& before, const config::Settings& now) {
-  config::Diagnostics problems;
-  const auto check = [&](bool is_same, std::string_view key) {
-    if (is_same) return;
-    problems.error(config::place_of(now.file, now.keys, "server", key),
-                   "server." + std::string{key}, "this takes effect only when the daemon starts",
-                   "restart stiled, or undo the change");
-  };
-  const auto& a = before.server;
-  const auto& b = now.server;
-  check(a.workers == b.workers, "workers");
-  check(a.listen == b.listen, "listen");
-  check(a.metrics == b.metrics, "metrics");
-  check(a.control == b.control, "control");
-  check(a.control_group == b.control_group, "control_group");
-  check(a.read_only_group == b.read_only_group, "read_only_group");
-  check(a.user == b.user, "user");
-  check(a.state_dir == b.state_dir, "state_dir");
-  return problems;
+void refuse_restart_cards(Base& base, const config::RestartKeys& started) {
+  auto& cards = base.loaded.cards;
+  std::erase_if(cards.accepted, [&](const config::AgentSettings& card) {
+    auto problems = started.changed(card);
+    if (!problems.has_errors()) return false;
+    base.loaded.claims.release(card);
+    base.entries.erase(card.id);
+    cards.rejected.push_back({card.place.file, card.id, std::move(problems)});
+    return true;
+  });
 }
 
 CardReading read_put_card(const PutCard& card, const config::Settings& settings,

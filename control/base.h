@@ -12,6 +12,7 @@
 #include "acl/policy.h"
 #include "config/compile.h"
 #include "config/load.h"
+#include "config/restart_keys.h"
 #include "control/overlay.h"
 
 namespace stile::control {
@@ -50,9 +51,8 @@ using PolicyReader = std::function<config::Checked<Reading>()>;
 // their compiled policy.
 [[nodiscard]] config::Checked<BasePtr> read_cards_again(BasePtr base);
 
-// Keys that a running daemon cannot follow.
-[[nodiscard]] config::Diagnostics restart_problems(const config::Settings& before,
-                                                   const config::Settings& now);
+// Refuses the cards that change a key which only a restart applies.
+void refuse_restart_cards(Base& base, const config::RestartKeys& started);
 
 // An agent of put-agent: read, checked against what is taken, and compiled.
 struct CardReading {

@@ -71,7 +71,9 @@ void Proxy::tick() {
     worker.post(
         [own = addresses_->with({})](session::Context& context) { context.own_addresses = own; });
   }
-  if (dns_files_.changed()) worker.change_dns(dns_files_.read());
+  if (dns_files_.changed()) {
+    worker.change_dns(server::dns_options_of(control_->desk().settings().dns), dns_files_.read());
+  }
 }
 
 void Proxy::stop() {

@@ -61,8 +61,9 @@ in
     settings = mkOption {
       description = ''
         The content of stile.toml, see stile.toml(5). Agents are better put into
-        {option}`services.stile.agents`. A change of `server` restarts the daemon and cuts what is
-        open; every other change is a reload, which closes only what the new policy refuses.
+        {option}`services.stile.agents`. A change of `server`, or of `path`, `format` or `chain` of
+        `audit`, restarts the daemon and cuts what is open; every other change is a reload, which
+        closes only what the new policy refuses.
       '';
       default = { };
       type = types.submodule {
@@ -193,7 +194,16 @@ in
       after = [ "network-online.target" "systemd-tmpfiles-setup.service" "stiled.socket" ];
       requires = [ "stiled.socket" ];
       reloadTriggers = [ configFile ];
-      restartTriggers = [ (builtins.toJSON cfg.settings.server) ];
+      # The keys that stile.toml(5) says only a restart applies.
+      restartTriggers = [
+        (builtins.toJSON {
+          inherit (cfg.settings) server;
+          audit = lib.filterAttrs (key: _: lib.elem key [ "path" "format" "chain" ])
+            (cfg.settings.audit or { });
+          listen = lib.filterAttrs (_: list: list != [ ])
+            (lib.mapAttrs (_: agent: agent.listen or [ ]) cfg.agents);
+        })
+      ];
       serviceConfig = {
         Type = "notify";
         # The path, not the store: a new policy must not make a new unit.

@@ -30,6 +30,14 @@ void Cache::put(std::string_view name, ResolvedPtr resolved, Time expires) {
   index_.emplace(entries_.front().name, entries_.begin());
 }
 
+void Cache::set_max_entries(std::size_t max_entries) {
+  max_entries_ = max_entries;
+  while (entries_.size() > max_entries_) {
+    index_.erase(entries_.back().name);
+    entries_.pop_back();
+  }
+}
+
 void Cache::clear() noexcept {
   index_.clear();
   entries_.clear();

@@ -32,6 +32,7 @@ class Cache {
   // costs the others a new look-up at the most.
   void put(std::string_view name, ResolvedPtr resolved, Time expires);
   void clear() noexcept;
+  void set_max_entries(std::size_t max_entries);
   [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
 
  private:

@@ -47,7 +47,7 @@ Resolver::Waiter::~Waiter() {
 
 Resolver::Resolver(Loop& loop, const Options& options, const Environment& environment)
     : loop_{loop}, options_{options}, environment_{environment}, cache_{options.cache_entries} {
-  channels_ = open_channels(environment_);
+  channels_ = open_channels(options_, environment_);
 }
 
 Resolver::~Resolver() {
@@ -57,8 +57,9 @@ Resolver::~Resolver() {
   lookups_.clear();  // the channels' last calls then find nothing
 }
 
-Resolver::Channels Resolver::open_channels(const Environment& environment) const {
-  Channel::Options channel{environment.servers, options_.timeout / 3, false};
+Resolver::Channels Resolver::open_channels(const Options& options,
+                                           const Environment& environment) const {
+  Channel::Options channel{environment.servers, options.timeout / 3, false};
   auto udp = ChannelPool::open(loop_, channel);
   channel.use_tcp = true;
   auto tcp = Channel::open(loop_, channel);
@@ -193,7 +194,8 @@ ResolvedPtr Resolver::gather(const Lookup& lookup) {
       if (resolved->addresses.empty()) ttl = std::min(ttl, answer.ttl_seconds);
     }
   }
-  std::chrono::seconds keep = std::clamp(std::chrono::seconds{ttl}, min_ttl, options_.max_ttl);
+  std::chrono::seconds keep =
+      std::min(std::max(std::chrono::seconds{ttl}, min_ttl), options_.max_ttl);
   if (!resolved->addresses.empty()) {
     ++counters_.answered;
   } else if (negative && lookup.v4.done && lookup.v6.done) {
@@ -211,11 +213,14 @@ ResolvedPtr Resolver::gather(const Lookup& lookup) {
   return resolved;
 }
 
-void Resolver::change(const Environment& environment, Channels channels) {
+void Resolver::change(const Options& options, const Environment& environment, Channels channels) {
   const bool new_servers = environment.servers != environment_.servers;
+  const bool new_channels = new_servers || options.timeout != options_.timeout;
+  if (new_servers || options.max_ttl < options_.max_ttl) cache_.clear();
+  cache_.set_max_entries(options.cache_entries);
+  options_ = options;
   environment_ = environment;
-  if (!new_servers) return;
-  cache_.clear();
+  if (!new_channels) return;
   // Closing a channel answers everything under way with nothing; those answers are not for us.
   for (auto& [name, lookup] : lookups_) lookup->id = next_id_++;
   channels_ = std::move(channels);

@@ -71,9 +71,11 @@ class Resolver {
     std::unique_ptr<Channel> tcp;
   };
   // From any thread. Both are null if it failed.
-  [[nodiscard]] Channels open_channels(const Environment& environment) const;
-  // New servers or a new hosts file. What was under way is asked again of the new servers.
-  void change(const Environment& environment, Channels channels);
+  [[nodiscard]] Channels open_channels(const Options& options,
+                                       const Environment& environment) const;
+  // New servers, a new hosts file or new bounds. What was under way is asked again of the new
+  // servers.
+  void change(const Options& options, const Environment& environment, Channels channels);
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
 
  private:

@@ -24,10 +24,7 @@ void Server::housekeeping() {
   look_at_log();
   if (addresses_are_stale_) refresh_addresses();
   card_watch_.look_again();
-  if (dns_files_.changed()) {
-    const auto dns = dns_files_.read();
-    for (auto& worker : workers_) worker->change_dns(dns);
-  }
+  if (dns_files_.changed()) change_dns();
   // The watchdog is told only while every worker answers: a stalled one gets the daemon restarted.
   if (alive_ >= workers_.size()) notify("WATCHDOG=1");
   alive_ = 0;

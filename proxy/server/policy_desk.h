@@ -106,6 +106,7 @@ class PolicyDesk {
   void on_save_failed(const std::string& why);
   void undo(std::vector<Pending> changes, const std::string& why);
   void start_reading();
+  [[nodiscard]] std::string problems_of(const config::Settings& settings) const;
   void finish_reload(const std::vector<Reload>& asked, Reading reading);
   void finish_cards(Reading reading);
   void take_base(Reading& reading, const ChangeLine& line);
@@ -120,6 +121,7 @@ class PolicyDesk {
   boost::asio::io_context& context_;
   control::PolicyReader read_;
   control::LivePolicy policy_;
+  const config::RestartKeys started_;
   std::optional<control::StateFile> state_;
   audit::Log* log_ = nullptr;
   Daemon daemon_;

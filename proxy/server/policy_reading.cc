@@ -50,16 +50,15 @@ void PolicyDesk::start_reading() {
     auto reading = std::make_shared<Reading>();
     try {
       const auto before = (*copy)->entries;
-      const auto settings = (*copy)->loaded.settings;
       auto base =
           is_reload ? control::read_base(read_) : control::read_cards_again(std::move(*copy));
       copy->reset();
       if (!base) {
         reading->problems = base.error().text();
-      } else if (auto problems = control::restart_problems(settings, (*base)->loaded.settings);
-                 problems.has_errors()) {
-        reading->problems = problems.text();
+      } else if (auto problems = problems_of((*base)->loaded.settings); !problems.empty()) {
+        reading->problems = std::move(problems);
       } else {
+        control::refuse_restart_cards(**base, started_);
         reading->changes = control::compare(before, (*base)->entries);
         reading->base = std::move(*base);
       }
@@ -77,6 +76,15 @@ void PolicyDesk::start_reading() {
       start_reading();
     });
   });
+}
+
+// Why a running daemon cannot take these settings; empty: it can.
+std::string PolicyDesk::problems_of(const config::Settings& settings) const {
+  const auto problems = started_.changed(settings);
+  if (problems.has_errors()) return problems.text();
+  const auto& audit = settings.audit;
+  const auto may_rotate = audit::Log::check_rotation(audit.path, audit.max_bytes);
+  return may_rotate ? std::string{} : may_rotate.error().message;
 }
 
 // The whole swap: from here on the workers judge by the new files.

@@ -268,10 +268,17 @@ void Server::each_worker(const std::function<void(session::Context&)>& work) {
 
 void Server::notify(const std::string& state) const { ::sd_notify(0, state.c_str()); }
 
+void Server::change_dns() {
+  const auto options = dns_options_of(settings().dns);
+  const auto environment = dns_files_.read();
+  for (auto& worker : workers_) worker->change_dns(options, environment);
+}
+
 void Server::settings_changed() {
+  const auto& audit = settings().audit;
+  log_->set_bounds({audit.deny_on_failure, audit.max_bytes, audit.keep});
   dns_files_ = DnsFiles{settings().dns};
-  const auto dns = dns_files_.read();
-  for (auto& worker : workers_) worker->change_dns(dns);
+  change_dns();
   each_worker([limits = limits_of(settings().limits)](session::Context& context) {
     context.limits = limits;
   });

@@ -64,6 +64,7 @@ class Server {
   void await_drained();
   void stop();
   void settings_changed();
+  void change_dns();
   void housekeeping();
   void look_at_log();
   [[nodiscard]] Result<void> find_addresses();

@@ -85,11 +85,11 @@ void Worker::post(std::function<void(session::Context&)> work) {
   loop_.post([this, work = std::move(work)] { work(context_); });
 }
 
-void Worker::change_dns(const dns::Environment& environment) {
-  auto channels =
-      std::make_shared<dns::Resolver::Channels>(context_.resolver.open_channels(environment));
-  post([environment, channels](session::Context& context) {
-    context.resolver.change(environment, std::move(*channels));
+void Worker::change_dns(const dns::Options& options, const dns::Environment& environment) {
+  auto channels = std::make_shared<dns::Resolver::Channels>(
+      context_.resolver.open_channels(options, environment));
+  post([options, environment, channels](session::Context& context) {
+    context.resolver.change(options, environment, std::move(*channels));
   });
 }
 

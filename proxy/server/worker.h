@@ -55,8 +55,8 @@ class Worker final : private Deadline {
 
   // Runs on the worker's thread; from any other.
   void post(std::function<void(session::Context&)> work);
-  // New servers or hosts; from a thread that may open files.
-  void change_dns(const dns::Environment& environment);
+  // New bounds, servers or hosts; from a thread that may open files.
+  void change_dns(const dns::Options& options, const dns::Environment& environment);
   // Has everything open judged again, soon. Calls that come faster than the worker can follow
   // become one. `all`: time has passed, so also agents whose entry is the same.
   void judge_again(bool all);

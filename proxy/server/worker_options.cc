@@ -3,6 +3,10 @@
 
 namespace stile::server {
 
+dns::Options dns_options_of(const config::DnsSettings& settings) {
+  return {settings.timeout, settings.max_ttl, settings.cache_entries, settings.in_flight_per_agent};
+}
+
 session::Limits limits_of(const config::LimitSettings& settings) {
   session::Limits limits;
   limits.connections = settings.connections;
@@ -17,9 +21,8 @@ session::Limits limits_of(const config::LimitSettings& settings) {
 }
 
 Worker::Options worker_options(const config::Settings& settings) {
-  const auto& dns = settings.dns;
   Worker::Options options;
-  options.dns = {dns.timeout, dns.max_ttl, dns.cache_entries, dns.in_flight_per_agent};
+  options.dns = dns_options_of(settings.dns);
   options.limits = limits_of(settings.limits);
   return options;
 }

@@ -6,6 +6,7 @@
 
 namespace stile::server {
 
+[[nodiscard]] dns::Options dns_options_of(const config::DnsSettings& settings);
 [[nodiscard]] session::Limits limits_of(const config::LimitSettings& settings);
 // Of the config alone: who makes the worker adds the files and addresses of the moment.
 [[nodiscard]] Worker::Options worker_options(const config::Settings& settings);

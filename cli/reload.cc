@@ -66,11 +66,14 @@ void add_rotate(Command& stile) {
 }
 
 void add_drain(Command& stile) {
-  add_simple(stile,
-             {"drain", "let what is open end, refuse what is new, then stop",
-              "Example:\n  stile drain && systemctl restart stiled",
-              "draining: new requests are refused; the daemon ends with the last tunnel, or at "
-              "limits.drain_timeout_ms"});
+  add_simple(
+      stile,
+      {"drain", "let what is open end, refuse what is new, then stop",
+       "Example:\n  stile drain && systemctl restart stiled\n"
+       "SIGTERM, which systemctl sends, drains too: the first one waits for what is open, a\n"
+       "second one ends at once. `stile status` shows how long it may still take.",
+       "draining: new requests are refused; the daemon ends with the last connection, or "
+       "after limits.drain_timeout_ms"});
 }
 
 }  // namespace stile::cli

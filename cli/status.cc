@@ -42,6 +42,12 @@ int print_status(const Json& answer, const Terminal& terminal) {
             << terminal.coloured(mode.text, mode_colour(mode.text)) << ", policy "
             << number_of(answer, "generation") << ", workers " << number_of(answer, "workers")
             << '\n';
+  if (flag_of(answer, "draining")) {
+    std::cout
+        << terminal.coloured("  draining: ", Colour::yellow)
+        << "new requests are refused; the daemon ends with the last connection, at the latest in "
+        << seconds_text(number_of(answer, "drain_seconds_left")) << '\n';
+  }
   print_totals(answer, terminal);
   const Json& rejected = list_of(answer, "rejected_cards");
   for (const Json& card : rejected) {

@@ -148,6 +148,11 @@ std::string status_head(const control::LivePolicy& policy, const StatusHead& hea
                std::chrono::duration_cast<std::chrono::seconds>(head.uptime).count());
     object.add("generation", policy.snapshot()->generation());
     object.add("mode", acl::text(policy.mode())).add("workers", head.workers);
+    object.add("draining", head.drain_time_left.has_value());
+    if (head.drain_time_left) {
+      object.add("drain_seconds_left",
+                 std::chrono::ceil<std::chrono::seconds>(*head.drain_time_left).count());
+    }
     JsonArray cards{object.key("rejected_cards")};
     for (const auto& card : policy.base().loaded.cards.rejected) {
       add_rejected(cards, card.file, card.id, card.problems);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ using TotalsByAgent = std::map<std::string, Totals>;
 struct StatusHead {
   std::chrono::steady_clock::duration uptime{};
   std::size_t workers = 0;
+  std::optional<std::chrono::milliseconds> drain_time_left;
 };
 struct StatusTail {
   std::uint32_t connections = 0;

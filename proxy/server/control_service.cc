@@ -82,6 +82,7 @@ std::string ControlService::head_of_status() const {
   StatusHead head;
   head.uptime = std::chrono::steady_clock::now() - started_;
   head.workers = workers_.size();
+  if (daemon_.drain_time_left) head.drain_time_left = daemon_.drain_time_left();
   return status_head(desk_.policy(), head);
 }
 

@@ -25,6 +25,8 @@ class ControlService final : public control::Service {
     std::function<void()> drain;
     std::function<Result<audit::Log::Head>()> rotate;
     std::function<std::uint32_t()> connections_open;
+    // How long what is open may still take; nullopt: the daemon does not drain.
+    std::function<std::optional<std::chrono::milliseconds>()> drain_time_left;
   };
   ControlService(boost::asio::io_context& context, PolicyDesk& desk, audit::Log& log,
                  Workers& workers, Daemon daemon);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <utility>
 
 #include "audit/rotate.h"
 #include "control/saved_state.h"
@@ -214,7 +215,8 @@ void Server::start_control() {
   service_ = std::make_unique<ControlService>(
       context_, *desk_, *log_, workers_,
       ControlService::Daemon{[this] { drain(); }, [this] { return reopen_log(); },
-                             [this] { return shared_->connections.load(); }});
+                             [this] { return shared_->connections.load(); },
+                             [this] { return drain_time_left(); }});
   control_ = std::make_unique<control::Server>(context_, *service_);
   if (control_sockets_.control) control_->listen(std::move(control_sockets_.control), true);
   if (control_sockets_.read_only) control_->listen(std::move(control_sockets_.read_only), false);
@@ -311,7 +313,8 @@ void Server::on_signal(int signal) {
       return report(done.has_value(), done ? "the log was reopened" : done.error().message);
     }
     default:
-      return shared_->draining ? stop() : drain();
+      // `drain` may have come before: what ends at once is the second signal, not the first.
+      return std::exchange(was_told_to_end_, true) ? stop() : drain();
   }
 }
 
@@ -326,13 +329,19 @@ Result<audit::Log::Head> Server::reopen_log() {
 
 void Server::drain() {
   if (shared_->draining.exchange(true)) return;
-  notify("STOPPING=1");
-  log::info("draining; a second signal ends at once");
+  notify("STOPPING=1\nSTATUS=draining");
+  log::info("draining: new requests are refused; a second SIGTERM ends at once");
   each_worker([](session::Context& context) {
     for (auto it = context.live.begin(); it != context.live.end();) (it++)->drain();
   });
   drain_until_ = steady_clock::now() + settings().limits.drain_timeout;
   await_drained();
+}
+
+std::optional<milliseconds> Server::drain_time_left() const {
+  if (!shared_->draining) return std::nullopt;
+  const auto left = std::chrono::ceil<milliseconds>(drain_until_ - steady_clock::now());
+  return std::max(left, milliseconds{0});
 }
 
 void Server::await_drained() {

@@ -61,6 +61,7 @@ class Server {
   void on_signal(int signal);
   Result<audit::Log::Head> reopen_log();
   void drain();
+  [[nodiscard]] std::optional<std::chrono::milliseconds> drain_time_left() const;
   void await_drained();
   void stop();
   void settings_changed();
@@ -101,7 +102,8 @@ class Server {
   CardWatch card_watch_;
   std::unique_ptr<AdminHttp> admin_;
   std::chrono::steady_clock::time_point drain_until_;
-  std::uint64_t alive_ = 0;  // workers that answered since the last tick
+  bool was_told_to_end_ = false;  // by a signal; the second one ends at once
+  std::uint64_t alive_ = 0;       // workers that answered since the last tick
 };
 
 }  // namespace stile::server

@@ -10,6 +10,7 @@ import pytest
 from harness.checks import assert_refusal
 from harness.cli import Operator, stile_as_nobody
 from harness.config import toml
+from harness.origin import echo
 from harness.wait import until
 
 
@@ -168,6 +169,18 @@ def test_drain_ends_the_daemon(town):
     stile.does("drain")
     assert proxy.wait_exit(20) == 0
     assert stile("status").code == 3
+
+
+def test_status_shows_that_the_daemon_drains(world):
+    world.tcp_origin("e.test", handler=echo)
+    world.agent("alpha", allow=["e.test"])
+    proxy = world.start(limits={"drain_timeout_ms": 60000})
+    stile = Operator(proxy)
+    assert "draining" not in stile.does("status")
+    client = proxy.open_tunnel("e.test", world.port)
+    client.recv_exactly(len(client.hello))
+    stile.does("drain")
+    assert "draining: new requests are refused" in stile.does("status")
 
 
 def test_explain_exits_with_the_verdict(town):

@@ -93,6 +93,23 @@ def test_second_sigterm_ends_at_once(running):
     assert len(proxy.audit.entries(event="close")) == 1
 
 
+def test_sigterm_after_drain_still_waits_and_the_second_one_ends(running):
+    proxy, client = running
+    with proxy.control() as control:
+        assert control.do("status")["draining"] is False
+        control.do("drain")
+        status = control.do("status")
+        assert status["draining"] is True and 0 < status["drain_seconds_left"] <= 30
+        proxy.signal(signal.SIGTERM)
+        control.do("drain")  # once more changes nothing
+        # Served after the signal was: the tunnel has lived through it.
+        assert control.do("status")["draining"] is True
+    client.send(b"still here")
+    assert client.recv_exactly(10) == b"still here"
+    proxy.signal(signal.SIGTERM)
+    assert proxy.wait_exit(15) == 0
+
+
 def test_draining_has_a_time_limit(world):
     world.tcp_origin("o.test", handler=echo)
     world.agent("alpha", allow=["o.test"])

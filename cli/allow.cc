@@ -34,17 +34,31 @@ Json allow_request(const AllowOptions& options) {
   return request;
 }
 
-int print_allow(const AllowOptions& options, const Json& answer) {
-  std::cout << options.agent << " may reach";
-  for (const auto& host : options.hosts) {
-    std::cout << (&host == &options.hosts.front() ? " " : ", ") << host;
-  }
+void print_grant_limits(const AllowOptions& options) {
   if (!options.duration.empty()) std::cout << " for " << options.duration;
   if (options.max_requests > 0) {
     std::cout << ", at most " << audit::counted(options.max_requests, "request");
   }
   if (!options.bytes_up.empty()) std::cout << ", at most " << options.bytes_up << " up";
   if (options.duration.empty()) std::cout << ", until it is taken back";
+}
+
+int print_allow(const AllowOptions& options, const Json& answer) {
+  const Json& restored = list_of(answer, "restored");
+  if (!restored.empty()) {
+    const bool has_limits =
+        !options.duration.empty() || options.max_requests > 0 || !options.bytes_up.empty();
+    std::cout << "no longer revoked: " << config::printable(joined(restored)) << "; the policy of "
+              << options.agent << " decides again"
+              << (has_limits ? ", and the limits of a grant do not hold for what it allows" : "")
+              << '\n';
+  }
+  if (!has(answer, "grant")) return fine;
+  std::cout << options.agent << " may reach";
+  for (const auto& host : options.hosts) {
+    std::cout << (&host == &options.hosts.front() ? " " : ", ") << host;
+  }
+  print_grant_limits(options);
   std::cout << "\n  take it back: stile revoke " << options.agent << " --grant "
             << config::printable(text_of(answer, "grant")) << '\n';
   return fine;
@@ -117,7 +131,9 @@ void add_allow(Command& stile) {
       "  stile allow alpha .githubusercontent.com files.example.com:8443 --max-requests 20\n"
       "  stile allow alpha upload.example.com --bytes-up 5MiB --reason 'ticket 4711'\n"
       "  stile allow alpha api.example.com --save     for good: also in the file of its entry\n"
-      "A deny rule wins over a grant. What is granted shows in `stile agents AGENT`.");
+      "A deny rule wins over a grant. What is granted shows in `stile agents AGENT`.\n"
+      "A host that was revoked although the policy allows it needs no grant: it is only no longer\n"
+      "revoked.");
   command.does([options] { return run_allow(*options); });
 }
 

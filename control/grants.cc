@@ -23,7 +23,8 @@ Outcome<void> check_deny(const acl::AgentPolicy& entry, const AgentOverlay& over
   for (const auto& denied : overlay.denied) {
     if (covers(denied, pattern)) {
       return Failure{ErrorCode::denied_by_rule, pattern.text() + " is denied since " +
-                                                    denied.text() + " was revoked; allow that"};
+                                                    denied.text() +
+                                                    " was revoked; allow that to take it back"};
     }
   }
   return boost::system::in_place_value;
@@ -50,6 +51,17 @@ Outcome<void> end_grants(const std::vector<acl::Pattern>& hosts, Revocation& rev
   return boost::system::in_place_value;
 }
 
+// Takes back the revocations of these hosts and of all that they cover; returns those.
+std::vector<acl::Pattern> restore(const std::vector<acl::Pattern>& hosts, AgentOverlay& overlay) {
+  std::vector<acl::Pattern> restored;
+  std::erase_if(overlay.denied, [&](const acl::Pattern& denied) {
+    if (!is_covered(denied, hosts)) return false;
+    restored.push_back(denied);
+    return true;
+  });
+  return restored;
+}
+
 // A count of requests that is over still carries what was opened on it: those hold the lease too,
 // beside the overlay, its copy and the policy in force.
 bool is_used_up(const GrantState& grant) {
@@ -69,21 +81,24 @@ bool is_still_allowed(const acl::AgentPolicy& entry, const AgentOverlay& overlay
 
 }  // namespace
 
-Outcome<AgentOverlay> allow(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
-                            const Request& request, const Asked& asked) {
-  AgentOverlay next = overlay;
-  std::erase_if(next.denied,
-                [&](const acl::Pattern& denied) { return is_covered(denied, request.hosts); });
+Outcome<Permission> allow(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
+                          const Request& request, const Asked& asked) {
+  Permission permission{overlay, {}, false};
+  AgentOverlay& next = permission.overlay;
+  const auto restored = restore(request.hosts, next);
+  for (const auto& pattern : restored) permission.restored.push_back(pattern.text());
+  GrantState grant;
   for (const auto& pattern : request.hosts) {
     if (auto free = check_deny(entry, next, pattern); !free) return free.error();
+    if (is_covered(pattern, restored) && is_still_allowed(entry, next, pattern)) continue;
+    grant.hosts.push_back(pattern);
   }
+  if (grant.hosts.empty()) return permission;
   if (next.grants.size() >= max_grants_per_agent) std::erase_if(next.grants, is_used_up);
   if (next.grants.size() >= max_grants_per_agent) {
     return Failure{ErrorCode::conflict, "the agent has 256 grants already; revoke some"};
   }
-  GrantState grant;
   grant.id = asked.id;
-  grant.hosts = request.hosts;
   grant.created = asked.now;
   if (request.ttl_seconds) grant.expires = asked.now + *request.ttl_seconds * 1'000'000;
   grant.max_requests = request.max_requests;
@@ -94,7 +109,8 @@ Outcome<AgentOverlay> allow(const acl::AgentPolicy& entry, const AgentOverlay& o
     return Failure{ErrorCode::bad_request, made.error().message};
   }
   next.grants.push_back(std::move(grant));
-  return next;
+  permission.is_granted = true;
+  return permission;
 }
 
 Outcome<Revocation> revoke(const acl::AgentPolicy& entry, const AgentOverlay& overlay,

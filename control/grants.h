@@ -20,11 +20,18 @@ struct Asked {
   std::string id;
 };
 
-// `entry` is the agent's policy without the overlay. Hosts that were revoked are no longer so; a
-// grant that a deny rule would make worthless is refused.
-[[nodiscard]] Outcome<AgentOverlay> allow(const acl::AgentPolicy& entry,
-                                          const AgentOverlay& overlay, const Request& request,
-                                          const Asked& asked);
+struct Permission {
+  AgentOverlay overlay;
+  std::vector<std::string> restored;  // revocations that are taken back
+  bool is_granted = false;            // there is a grant with the id that was asked for
+};
+// `entry` is the agent's policy without the overlay. A host that was revoked although the policy
+// (or a wider grant) allows it is restored: the revocation goes, and no grant is made that would
+// outlive the rule. The limits of the request do not hold for it, as they do not for anything that
+// the policy allows. All other hosts get a grant; one that a deny rule would make worthless is
+// refused.
+[[nodiscard]] Outcome<Permission> allow(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
+                                        const Request& request, const Asked& asked);
 
 struct Revocation {
   AgentOverlay overlay;

@@ -111,16 +111,23 @@ void ControlService::allow(const Request& request, const Client& client) {
   const auto* running = find(request.agent, client);
   if (running == nullptr) return;
   const control::Asked asked{client->peer().name, unix_micros(), random_id()};
-  auto overlay = control::allow(*running->entry->policy, *desk_.policy().overlay(request.agent),
-                                request, asked);
-  if (!overlay) return client->fail(overlay.error());
+  auto permission = control::allow(*running->entry->policy, *desk_.policy().overlay(request.agent),
+                                   request, asked);
+  if (!permission) return client->fail(permission.error());
+  std::string answer;
+  {
+    JsonObject object{answer};
+    object.add("ok", true);
+    if (permission->is_granted) object.add("grant", asked.id);
+    if (!permission->restored.empty()) object.add("restored", permission->restored);
+  }
+  std::string detail = "allow " + joined(request.hosts) + limits_text(request);
+  if (!permission->restored.empty()) detail += "; restored " + joined(permission->restored);
+  if (permission->is_granted) detail += " (grant " + asked.id + ")";
   control::Edit edit;
-  edit.agents[request.agent] = keep(std::move(*overlay));
-  commit(edit,
-         {audit::Event::grant, request.agent, client->peer().name,
-          "allow " + joined(request.hosts) + limits_text(request) + " (grant " + asked.id + ")",
-          false},
-         client, answer_with("grant", asked.id));
+  edit.agents[request.agent] = keep(std::move(permission->overlay));
+  commit(edit, {audit::Event::grant, request.agent, client->peer().name, std::move(detail), false},
+         client, std::move(answer));
 }
 
 void ControlService::revoke(const Request& request, const Client& client) {

@@ -118,7 +118,7 @@ TEST(BudgetLedger, RequestsOfAGrantAreOnRecordBeforeTheyAreMade) {
   auto overlay = allow(*live.find("a")->entry->policy, {}, request, {"me", 1, "g"});
   ASSERT_TRUE(overlay);
   Edit edit;
-  edit.agents["a"] = std::make_shared<const AgentOverlay>(*overlay);
+  edit.agents["a"] = std::make_shared<const AgentOverlay>(overlay->overlay);
   ASSERT_TRUE(live.apply(edit));
   Asked refill;
   watch_budgets(live, refill);

@@ -18,12 +18,12 @@ deny = [".no.test"]
 
 class Grants : public testing::Test {
  protected:
-  Outcome<AgentOverlay> allowed(std::initializer_list<const char*> hosts) {
+  Outcome<Permission> allowed(std::initializer_list<const char*> hosts) {
     Request request;
     request.hosts = patterns(hosts);
     auto next =
         allow(entry(), overlay_, request, {"me", 1'000'000, "g" + std::to_string(++count_)});
-    if (next) overlay_ = *next;
+    if (next) overlay_ = next->overlay;
     return next;
   }
   Outcome<Revocation> revoked(std::initializer_list<const char*> hosts) {
@@ -49,7 +49,7 @@ TEST_F(Grants, KeepsWhatWasAskedFor) {
   request.reason = "why";
   const auto next = allow(entry(), {}, request, {"me", 5'000'000, "g"});
   ASSERT_TRUE(next);
-  const GrantState& grant = next->grants.at(0);
+  const GrantState& grant = next->overlay.grants.at(0);
   EXPECT_EQ(grant.expires, 65'000'000);
   EXPECT_EQ(grant.made.lease->requests.left(), 2);
   EXPECT_EQ(grant.made.lease->bytes_up.left(), 1000);
@@ -83,6 +83,38 @@ TEST_F(Grants, ARevokedHostOfThePolicyIsDenied) {
   ASSERT_TRUE(allowed({"own.test"}));
   ASSERT_EQ(overlay_.denied.size(), 1U);
   EXPECT_EQ(overlay_.denied[0].text(), "x.wide.test");
+}
+
+TEST_F(Grants, AllowingARevokedHostOfThePolicyOnlyTakesTheRevocationBack) {
+  for (const char* host : {"own.test", "x.wide.test", ".wide.test", "*"}) {
+    ASSERT_EQ(revoked({host})->denied, std::vector<std::string>{host});
+    const auto again = allowed({host});
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->restored, std::vector<std::string>{host});
+    EXPECT_FALSE(again->is_granted);
+    EXPECT_TRUE(overlay_.is_empty()) << host;  // as if nothing had happened
+  }
+}
+
+TEST_F(Grants, AllowingARevokedHostAmongOthersGrantsTheOthers) {
+  ASSERT_TRUE(revoked({"own.test"}));
+  const auto both = allowed({"own.test", "x.test"});
+  ASSERT_TRUE(both && both->is_granted);
+  EXPECT_EQ(both->restored, std::vector<std::string>{"own.test"});
+  ASSERT_EQ(overlay_.grants.at(0).hosts.size(), 1U);
+  EXPECT_EQ(overlay_.grants[0].hosts[0].text(), "x.test");
+}
+
+TEST_F(Grants, AllowingWhatOnlyAnEndedGrantAllowedIsAGrant) {
+  ASSERT_TRUE(allowed({".grant.test"}));
+  ASSERT_TRUE(revoked({"x.grant.test"}));
+  Request end;
+  end.grant = "g1";
+  overlay_ = revoke(entry(), overlay_, end)->overlay;
+  const auto again = allowed({"x.grant.test"});
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->is_granted);
+  EXPECT_TRUE(overlay_.denied.empty());
 }
 
 TEST_F(Grants, AHostBelowAWiderGrantIsDenied) {
@@ -120,8 +152,8 @@ TEST_F(Grants, RunOut) {
   const auto next = allow(entry(), {}, request, {"me", 0, "g"});
   ASSERT_TRUE(next);
   std::vector<std::string> ended;
-  EXPECT_EQ(without_expired(*next, 999'999, ended).grants.size(), 1U);
-  EXPECT_TRUE(without_expired(*next, 1'000'000, ended).grants.empty());
+  EXPECT_EQ(without_expired(next->overlay, 999'999, ended).grants.size(), 1U);
+  EXPECT_TRUE(without_expired(next->overlay, 1'000'000, ended).grants.empty());
   EXPECT_EQ(ended, std::vector<std::string>{"g"});
 }
 

@@ -23,7 +23,7 @@ Edit grant(const LivePolicy& live, const std::string& id, const char* host) {
   auto overlay = allow(*live.find(id)->entry->policy, *live.overlay(id), request, {"me", 0, "g"});
   EXPECT_TRUE(overlay);
   Edit edit;
-  edit.agents[id] = std::make_shared<const AgentOverlay>(*overlay);
+  edit.agents[id] = std::make_shared<const AgentOverlay>(overlay->overlay);
   return edit;
 }
 
@@ -168,7 +168,7 @@ TEST(LivePolicy, KnowsWhenTheFirstThingRunsOut) {
   request.ttl_seconds = 5;
   auto overlay = allow(*live.find("a")->entry->policy, {}, request, {"me", 0, "g"});
   Edit edit;
-  edit.agents["a"] = std::make_shared<const AgentOverlay>(*overlay);
+  edit.agents["a"] = std::make_shared<const AgentOverlay>(overlay->overlay);
   applied(live, edit);
   EXPECT_EQ(live.next_expiry(0), 5'000'000);
   EXPECT_EQ(reason(live, "a", "y.test", 4'999'999), "none");

@@ -85,8 +85,9 @@ def test_revoke_of_what_the_policy_allows_is_a_deny_until_allowed_again(town):
     text = stile.does("revoke", "alpha", "o.test")
     assert "undo: stile allow alpha o.test" in text
     assert not reaches(town, "o.test") and reaches(town, "o.test", "beta")
-    stile.does("allow", "alpha", "o.test")
+    assert "no longer revoked: o.test" in stile.does("allow", "alpha", "o.test")
     assert reaches(town, "o.test")
+    assert json.loads(stile.does("agents", "alpha", "--json"))["agent"]["grants"] == []
 
 
 def test_grant_does_not_beat_a_deny_rule(world):

@@ -68,8 +68,19 @@ def test_revoking_a_host_that_the_policy_allows_denies_it(world, proxy, control)
     assert tunnel.is_closed(20)
     assert verdict(proxy, world, "a.test") == "host-denied"
     assert_alive(other)
-    control.do("allow", agent="alpha", hosts=["a.test"])
+    assert control.do("allow", agent="alpha", hosts=["a.test"]) == {
+        "ok": True, "restored": ["a.test"]}
     assert verdict(proxy, world, "a.test") is None
+
+
+def test_allowing_a_revoked_host_leaves_nothing_that_outlives_its_rule(world, proxy, control):
+    control.do("revoke", agent="alpha", hosts=["a.test"])
+    control.do("allow", agent="alpha", hosts=["a.test"])
+    assert control.do("agent", agent="alpha")["agent"]["grants"] == []
+    world.agents[0]["allow"].remove("a.test")
+    proxy.write_config()
+    control.do("reload")
+    assert verdict(proxy, world, "a.test") == "host-not-allowed"
 
 
 def test_revoking_a_host_below_a_suffix_leaves_the_rest_of_it(world, proxy, control):

@@ -32,8 +32,12 @@ def change(control, agent, model, dice):
     host = dice.choice(HOSTS)
     kind = dice.randrange(6)
     if kind <= 1 and len(model.granted) < 20:
-        model.granted[control.do("allow", agent=agent, hosts=[host])["grant"]] = host
-        model.denied.discard(host)
+        answer = control.do("allow", agent=agent, hosts=[host])
+        if host in model.denied:
+            assert answer == {"ok": True, "restored": [host]}
+            model.denied.discard(host)
+        else:
+            model.granted[answer["grant"]] = host
     elif kind == 2 and model.granted:
         grant = dice.choice(sorted(model.granted))
         control.do("revoke", agent=agent, grant=grant)

@@ -29,7 +29,7 @@ class Advisor {
   Situation ask(const std::string& agent);
 
   ControlOptions options_;
-  std::optional<ControlClient>
+  std::optional<control::Client>
       client_;  // one of its own: the caller's may be in the midst of a tail
   bool has_no_daemon_ = false;
   std::map<std::string, Known> known_;

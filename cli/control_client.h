@@ -1,11 +1,11 @@
-// ControlClient: one connection to the daemon's control socket.
+// Where the daemon listens, and what to do if it cannot be reached.
 #pragma once
 
 #include <boost/system/result.hpp>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "control/client.h"
 
 namespace stile::cli {
 
@@ -23,29 +23,10 @@ using Outcome = boost::system::result<T, Failure>;
 // use says, else where a daemon without a config listens.
 [[nodiscard]] std::vector<std::string> control_sockets(const std::string& named);
 
-class ControlClient {
- public:
-  // The first of the paths where somebody listens.
-  static Outcome<ControlClient> connect(const std::vector<std::string>& paths);
-  ControlClient(ControlClient&& other) noexcept;
-  ControlClient& operator=(ControlClient&&) = delete;
-  ~ControlClient();
+// A failure to talk to the daemon, with what to do about it.
+[[nodiscard]] Failure failure_of(const control::ClientError& error, const std::string& path);
 
-  // `line` is without its newline. A daemon that does not read is a failure after a minute.
-  [[nodiscard]] Outcome<void> send(std::string_view line);
-  // The next line without its newline; nullopt: the daemon has closed. With a `patience` of 0 there
-  // is no limit: for events that may come or not. A signal ends the wait as if it were the end.
-  [[nodiscard]] Outcome<std::optional<std::string>> next_line(int patience_seconds);
-
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-  ControlClient(int fd, std::string path) : fd_{fd}, path_{std::move(path)} {}
-
-  int fd_;
-  std::string path_;
-  std::string buffer_;
-  std::size_t searched_ = 0;  // no newline before this place
-};
+// The first of the paths where somebody listens.
+[[nodiscard]] Outcome<control::Client> connect(const std::vector<std::string>& paths);
 
 }  // namespace stile::cli

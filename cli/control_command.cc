@@ -14,9 +14,6 @@
 namespace stile::cli {
 namespace {
 
-// A reload of a million rules takes seconds; longer than this, something is wrong.
-constexpr int patience_seconds = 120;
-
 std::string advice_for(const std::string& code, const Json& request) {
   const std::string action = text_of(request, "action");
   if (code == "unknown-agent") return "stile agents";
@@ -37,7 +34,7 @@ std::string advice_for(const std::string& code, const Json& request) {
 constexpr std::size_t most_listed = 10;
 
 // "; did you mean alpha?", or which agents there are.
-std::string known_agents(ControlClient& client, const std::string& wanted) {
+std::string known_agents(control::Client& client, const std::string& wanted) {
   const auto answer = send_request(client, {{"action", "agents"}});
   if (!answer) return {};
   std::vector<std::string> ids;
@@ -56,13 +53,13 @@ std::string known_agents(ControlClient& client, const std::string& wanted) {
   return "; there are: " + list;
 }
 
-// Nobody has said which socket.
+// No option and no variable names a socket.
 bool is_anywhere(const ControlOptions& options) {
   const char* variable = std::getenv("STILE_SOCKET");
   return options.socket.empty() && (variable == nullptr || *variable == 0);
 }
 
-Failure refused(ControlClient& client, const Json& request, const Json& answer) {
+Failure refused(control::Client& client, const Json& request, const Json& answer) {
   const Json& error = object_of(answer, "error");
   Failure failure{failed, text_of(error, "code"), text_of(error, "message"), {}};
   if (failure.message.empty()) failure.message = "the daemon refused it and does not say why";
@@ -83,10 +80,10 @@ void add_control_options(Command& command, ControlOptions& options) {
   command.flag("--json", options.json, "print the daemon's answer as JSON");
 }
 
-Outcome<ControlClient> connect(const ControlOptions& options, Access access) {
+Outcome<control::Client> connect(const ControlOptions& options, Access access) {
   if (!options.run.empty()) return connect_to_run(options.run);
   const auto paths = control_sockets(options.socket);
-  auto client = ControlClient::connect(paths);
+  auto client = cli::connect(paths);
   if (client) return client;
   if (client.error().code == "no-daemon" && is_anywhere(options)) {
     if (auto run = connect_to_only_run()) return std::move(*run);
@@ -96,25 +93,23 @@ Outcome<ControlClient> connect(const ControlOptions& options, Access access) {
   for (const auto& path : paths) {
     siblings.push_back(std::filesystem::path{path}.replace_filename("read.sock").string());
   }
-  auto reader = ControlClient::connect(siblings);
+  auto reader = cli::connect(siblings);
   return reader ? std::move(reader) : std::move(client);
 }
 
-Outcome<Answer> send_request(ControlClient& client, const Json& request) {
+Outcome<Answer> send_request(control::Client& client, const Json& request) {
   return send_text(client, dump(request), request);
 }
 
-Outcome<Answer> send_text(ControlClient& client, std::string_view text, const Json& request) {
-  if (const auto sent = client.send(text); !sent) return sent.error();
-  const auto line = client.next_line(patience_seconds);
-  if (!line) return line.error();
-  const auto no_answer = [&](const std::string& what) {
-    return Failure{failed, "no-answer", "the daemon at " + client.path() + ' ' + what,
+Outcome<Answer> send_text(control::Client& client, std::string_view text, const Json& request) {
+  const auto line = client.ask(text);
+  if (!line) return failure_of(line.error(), client.path());
+  Json answer = Json::parse(*line);
+  if (!answer.is_object()) {
+    return Failure{failed, "no-answer",
+                   "the daemon at " + client.path() + " gave an answer that is no JSON object",
                    "journalctl -u stiled -n 50"};
-  };
-  if (!*line) return no_answer("hung up without an answer");
-  Json answer = Json::parse(**line);
-  if (!answer.is_object()) return no_answer("gave an answer that is no JSON object");
+  }
   if (!flag_of(answer, "ok")) return refused(client, request, answer);
   return Answer{std::move(answer)};
 }

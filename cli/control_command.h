@@ -24,7 +24,7 @@ void add_control_options(Command& command, ControlOptions& options);
 // Whether a command only looks: then the socket for those who may only look will do, too.
 enum class Access : std::uint8_t { look, change };
 
-[[nodiscard]] Outcome<ControlClient> connect(const ControlOptions& options, Access access);
+[[nodiscard]] Outcome<control::Client> connect(const ControlOptions& options, Access access);
 
 // What the daemon said. A type of its own, since Json converts to and from nearly everything.
 struct Answer {
@@ -33,9 +33,9 @@ struct Answer {
 
 // Sends one request and waits for its answer. An answer that is not ok is a failure whose advice
 // fits its code.
-[[nodiscard]] Outcome<Answer> send_request(ControlClient& client, const Json& request);
+[[nodiscard]] Outcome<Answer> send_request(control::Client& client, const Json& request);
 // The same for a request that is text already; of `request` only what advice needs is looked at.
-[[nodiscard]] Outcome<Answer> send_text(ControlClient& client, std::string_view text,
+[[nodiscard]] Outcome<Answer> send_text(control::Client& client, std::string_view text,
                                         const Json& request);
 
 // Tells of a failure on stderr (and as JSON on stdout, if that was asked for); the exit status.

@@ -26,7 +26,7 @@ Outcome<Judge> judge_before(const DiffOptions& options) {
     return judge_of_config(config->name, config->policies);
   }
   auto client = connect(options.control, Access::look);
-  if (client) return judge_of_daemon(std::make_shared<ControlClient>(std::move(*client)));
+  if (client) return judge_of_daemon(std::make_shared<control::Client>(std::move(*client)));
   if (!options.control.socket.empty()) return client.error();
   return judge_of_log();
 }

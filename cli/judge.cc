@@ -60,7 +60,7 @@ Json explain_request(const SeenTarget& target) {
   return request;
 }
 
-Outcome<Judgement> judge_by_daemon(ControlClient& client, const SeenTarget& target) {
+Outcome<Judgement> judge_by_daemon(control::Client& client, const SeenTarget& target) {
   const auto answer = send_request(client, explain_request(target));
   if (!answer && (answer.error().code == "unknown-agent" || answer.error().code == "bad-request")) {
     return Judgement{Verdict::deny, answer.error().code, {}};
@@ -102,7 +102,7 @@ Judge judge_of_config(std::string name, std::shared_ptr<const acl::Snapshot> pol
               -> Outcome<Judgement> { return judge_by_policies(*policies, target); }};
 }
 
-Judge judge_of_daemon(std::shared_ptr<ControlClient> client) {
+Judge judge_of_daemon(std::shared_ptr<control::Client> client) {
   auto name = "the running daemon (" + client->path() + ')';
   return {std::move(name),
           [client = std::move(client)](const SeenTarget& target, const SeenOutcome&) {

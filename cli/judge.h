@@ -28,7 +28,7 @@ struct Judge {
 
 [[nodiscard]] Judge judge_of_config(std::string name,
                                     std::shared_ptr<const acl::Snapshot> policies);
-[[nodiscard]] Judge judge_of_daemon(std::shared_ptr<ControlClient> client);
+[[nodiscard]] Judge judge_of_daemon(std::shared_ptr<control::Client> client);
 [[nodiscard]] Judge judge_of_log();
 
 }  // namespace stile::cli

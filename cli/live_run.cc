@@ -26,16 +26,16 @@ std::string list_of_runs(const std::vector<control::RunSocket>& runs) {
 
 }  // namespace
 
-Outcome<ControlClient> connect_to_run(const std::string& name) {
+Outcome<control::Client> connect_to_run(const std::string& name) {
   const auto runs = control::live_runs(control::run_socket_folder());
   const auto found =
       std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return run.name == name; });
-  if (found != runs.end()) return ControlClient::connect({found->path});
+  if (found != runs.end()) return cli::connect({found->path});
   return Failure{no_daemon, "no-daemon", "there is no stile run " + acl::quoted(name),
                  runs.empty() ? "" : "--run NAME, one of:\n        " + list_of_runs(runs)};
 }
 
-std::optional<Outcome<ControlClient>> connect_to_only_run() {
+std::optional<Outcome<control::Client>> connect_to_only_run() {
   const auto runs = control::live_runs(control::run_socket_folder());
   if (runs.empty()) return std::nullopt;
   if (runs.size() > 1) {
@@ -44,7 +44,7 @@ std::optional<Outcome<ControlClient>> connect_to_only_run() {
                    "say which one with --run NAME:\n        " + list_of_runs(runs)};
   }
   std::cerr << "stile: no daemon; asking stile run " << described(runs.front()) << '\n';
-  return ControlClient::connect({runs.front().path});
+  return cli::connect({runs.front().path});
 }
 
 }  // namespace stile::cli

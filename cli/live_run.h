@@ -9,10 +9,10 @@
 namespace stile::cli {
 
 // The one that is called `name`, as --run has it.
-[[nodiscard]] Outcome<ControlClient> connect_to_run(const std::string& name);
+[[nodiscard]] Outcome<control::Client> connect_to_run(const std::string& name);
 
 // The only one that is there, which is told on stderr; several are a failure that lists them;
 // nullopt: none.
-[[nodiscard]] std::optional<Outcome<ControlClient>> connect_to_only_run();
+[[nodiscard]] std::optional<Outcome<control::Client>> connect_to_only_run();
 
 }  // namespace stile::cli

@@ -5,7 +5,7 @@
 
 namespace stile::cli {
 
-Situation ask_situation(ControlClient& client, const std::string& agent) {
+Situation ask_situation(control::Client& client, const std::string& agent) {
   Situation situation;
   if (const auto status = send_request(client, {{"action", "status"}})) {
     situation.everybody_is_offline = text_of(status->json, "mode") == "offline";

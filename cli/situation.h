@@ -7,6 +7,6 @@
 namespace stile::cli {
 
 // What cannot be asked stays unknown.
-[[nodiscard]] Situation ask_situation(ControlClient& client, const std::string& agent);
+[[nodiscard]] Situation ask_situation(control::Client& client, const std::string& agent);
 
 }  // namespace stile::cli

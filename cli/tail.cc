@@ -73,8 +73,8 @@ int run_tail(const TailOptions& options) {
   const Terminal terminal = Terminal::of_output();
   Advisor advisor{options.control};
   while (true) {
-    const auto text = client->next_line(0);
-    if (!text) return report(text.error(), options.control);
+    const auto text = client->next_line(std::nullopt);
+    if (!text) return report(failure_of(text.error(), client->path()), options.control);
     if (!*text) {
       return report({no_daemon, "no-daemon", "the daemon at " + client->path() + " has gone",
                      "systemctl status stiled"},

@@ -1,214 +1,149 @@
-// Client: one connection to the control socket.
+// Client: connects, sends lines and waits for lines, each for a bounded time.
 #include "control/client.h"
 
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
-#include "control/json_text.h"
+#include "acl/error_text.h"
 
 namespace stile::control {
 namespace {
 
-namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
-// What a tail may have unread before lines are left out.
-constexpr std::size_t max_unread_bytes = std::size_t{1} << 20;
-// A client that does not take its answer for so long is gone.
-constexpr std::chrono::seconds patience{30};
-constexpr std::size_t max_descriptors = 8;  // in one message; more than one is refused
+timeval timeval_of(milliseconds time) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time);
+  return {whole.count(), std::chrono::microseconds{time - whole}.count()};
+}
+
+// For poll(2): what is left until then, rounded up; -1: no limit.
+int poll_time(const std::optional<Clock::time_point>& deadline) {
+  if (!deadline) return -1;
+  const auto left = std::chrono::ceil<milliseconds>(*deadline - Clock::now()).count();
+  return static_cast<int>(std::clamp<milliseconds::rep>(left, 0, 86'400'000));
+}
+
+ClientError cannot_connect(const std::string& path, int error) {
+  const auto at = " the daemon at " + path;
+  if (error == ENOENT || error == ECONNREFUSED || error == ENOTDIR) {
+    return {ClientError::Kind::absent, "no daemon at " + path};
+  }
+  if (error == EACCES || error == EPERM) {
+    return {ClientError::Kind::forbidden, "may not talk to" + at};
+  }
+  if (error == EAGAIN) {
+    return {ClientError::Kind::broken, "the daemon at " + path + " takes no connection"};
+  }
+  return {ClientError::Kind::broken, "cannot reach" + at + ": " + error_text(error)};
+}
 
 }  // namespace
 
-Client::Client(Socket socket, Peer peer, Service& service, std::function<void(Client&)> on_end)
-    : socket_{std::move(socket)},
-      stall_{socket_.get_executor()},
-      peer_{std::move(peer)},
-      service_{service},
-      on_end_{std::move(on_end)} {}
-
-void Client::start() { wait_readable(); }
-
-void Client::close() {
-  if (!socket_.is_open()) return;
-  const auto self = shared_from_this();  // on_end_ may hold the last one
-  boost::system::error_code ignored;
-  socket_.close(ignored);
-  stall_.cancel();
-  service_.on_closed(*this);
-  on_end_(*this);
-}
-
-void Client::wait_readable() {
-  if (is_reading_ || !socket_.is_open()) return;
-  is_reading_ = true;
-  socket_.async_wait(Socket::wait_read,
-                     [self = shared_from_this()](const boost::system::error_code& ec) {
-                       self->is_reading_ = false;
-                       if (ec) return;
-                       if (self->receive()) self->go_on();
-                     });
-}
-
-// Nothing more will be said; whoever holds the connection waits for its end.
-void Client::wait_hang_up() {
-  if (is_reading_) return;
-  is_reading_ = true;
-  socket_.async_wait(Socket::wait_error,
-                     [self = shared_from_this()](const boost::system::error_code& ec) {
-                       if (!ec) self->close();
-                     });
-}
-
-bool Client::receive() {
-  std::array<char, 16384> buffer;
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(max_descriptors * sizeof(int))> ancillary;
-  iovec part{buffer.data(), buffer.size()};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = ancillary.data();
-  message.msg_controllen = ancillary.size();
-  const ssize_t got = ::recvmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (got < 0) {
-    if (errno == EAGAIN || errno == EINTR) return true;
-    close();
-    return false;
+ClientResult<Client> Client::connect(const std::string& path, const Bounds& bounds) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return cannot_connect(path, ENAMETOOLONG);
+  std::memcpy(address.sun_path, path.data(), path.size());
+  UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (!fd) return cannot_connect(path, errno);
+  const timeval patience = timeval_of(bounds.patience);  // connect(2) too: the backlog may be full
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (errno != EINTR) return cannot_connect(path, errno);
   }
-  std::size_t descriptors = 0;
-  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
-       header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-      descriptor_.reset(fd);
-      ++descriptors;
+  return Client{std::move(fd), path, bounds};
+}
+
+ClientError Client::broken(const std::string& what) const {
+  return {ClientError::Kind::broken, "the daemon at " + path_ + ' ' + what};
+}
+
+ClientResult<void> Client::send(std::string_view line, int descriptor) {
+  std::string text = std::string{line} + '\n';
+  std::size_t sent_bytes = 0;
+  while (sent_bytes < text.size()) {
+    iovec part{text.data() + sent_bytes, text.size() - sent_bytes};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+    if (descriptor >= 0 && sent_bytes == 0) {
+      message.msg_control = room.data();
+      message.msg_controllen = room.size();
+      cmsghdr* extra = CMSG_FIRSTHDR(&message);
+      extra->cmsg_level = SOL_SOCKET;
+      extra->cmsg_type = SCM_RIGHTS;
+      extra->cmsg_len = CMSG_LEN(sizeof descriptor);
+      std::memcpy(CMSG_DATA(extra), &descriptor, sizeof descriptor);
     }
-  }
-  if (descriptors > 1) descriptor_.reset();
-  if (got == 0) is_at_end_ = true;
-  in_.append(buffer.data(), static_cast<std::size_t>(got));
-  return true;
-}
-
-// The next whole line; at the end also one without a newline. False: none yet.
-bool Client::next_line(std::string& line) {
-  for (;;) {
-    const auto end = in_.find('\n');
-    if (is_skipping_) {
-      if (end == std::string::npos) {
-        in_.clear();
-        return false;
-      }
-      in_.erase(0, end + 1);
-      is_skipping_ = false;
-      continue;
-    }
-    if (end == std::string::npos && in_.size() <= max_request_bytes) {
-      if (!is_at_end_ || in_.empty()) return false;
-      line = std::exchange(in_, {});
-      return true;
-    }
-    const std::size_t length = std::min(end, in_.size());
-    line = in_.substr(0, length);
-    // A line that is too long is refused as soon as that shows; the rest of it is thrown away.
-    is_skipping_ = end == std::string::npos;
-    in_.erase(0, is_skipping_ ? length : length + 1);
-    return true;
-  }
-}
-
-void Client::go_on() {
-  const auto self = shared_from_this();
-  std::string line;
-  // One request at a time, and none while the client has not taken the last answer.
-  while (socket_.is_open() && !is_busy_ && out_.empty() && next_line(line)) {
-    if (line.find_first_not_of(" \t\r") != std::string::npos) serve_line(line);
-  }
-  if (!socket_.is_open() || is_busy_ || !out_.empty()) return;
-  if (!is_at_end_) return wait_readable();
-  if (is_held_) return wait_hang_up();
-  close();
-}
-
-void Client::serve_line(const std::string& line) {
-  is_busy_ = true;
-  const auto request = parse_request(line);
-  if (!request) return fail(request.error());
-  if (!peer_.may_change && !only_looks(request->action)) {
-    return fail({ErrorCode::forbidden, std::string{text(request->action)} +
-                                           " changes something; this socket only shows"});
-  }
-  service_.serve(*request, shared_from_this());
-  if (!is_busy_) descriptor_.reset();  // nobody wanted it
-}
-
-void Client::fail(const Failure& failure) {
-  std::string line;
-  {
-    JsonObject object{line};
-    object.add("ok", false);
-    JsonObject error{object.key("error")};
-    error.add("code", text(failure.code)).add("message", failure.message);
-  }
-  answer(line);
-}
-
-void Client::answer(std::string_view line) {
-  if (!socket_.is_open()) return;
-  is_busy_ = false;
-  out_ += line;
-  out_ += '\n';
-  flush();
-}
-
-bool Client::push(std::string_view line) {
-  if (!socket_.is_open()) return true;
-  if (out_.size() + line.size() >= max_unread_bytes) return false;
-  const bool was_empty = out_.empty();
-  out_.append(line).append("\n");
-  if (was_empty) flush();
-  return true;
-}
-
-bool Client::has_caught_up() const noexcept { return out_.size() <= max_unread_bytes / 2; }
-
-void Client::flush() {
-  while (!out_.empty()) {
-    const ssize_t sent =
-        ::send(socket_.native_handle(), out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const auto sent = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno == EAGAIN) return wait_writable();
-    if (sent <= 0) return close();
-    out_.erase(0, static_cast<std::size_t>(sent));
+    // It may have said why it closed: that is read next, and says more than "broken pipe".
+    if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) break;
+    if (sent < 0) return broken("does not read the request");
+    sent_bytes += static_cast<std::size_t>(sent);
   }
-  stall_.cancel();
-  // Not from here: whoever answers may be in the middle of something.
-  asio::post(socket_.get_executor(), [self = shared_from_this()] {
-    if (self->socket_.is_open()) self->go_on();
-  });
+  return {};
 }
 
-void Client::wait_writable() {
-  if (is_writing_) return;
-  is_writing_ = true;
-  if (!is_held_) {
-    stall_.expires_after(patience);
-    stall_.async_wait([self = shared_from_this()](const boost::system::error_code& ec) {
-      if (!ec && self->is_writing_) self->close();
-    });
+std::optional<std::string> Client::take_line() {
+  const auto end = buffer_.find('\n', searched_);
+  if (end == std::string::npos) {
+    buffer_.erase(0, std::exchange(begin_, 0));
+    searched_ = buffer_.size();
+    return std::nullopt;
   }
-  socket_.async_wait(Socket::wait_write,
-                     [self = shared_from_this()](const boost::system::error_code& ec) {
-                       self->is_writing_ = false;
-                       if (!ec && self->socket_.is_open()) self->flush();
-                     });
+  std::string line = buffer_.substr(begin_, end - begin_);
+  begin_ = searched_ = end + 1;
+  return line;
 }
+
+ClientResult<Client::Received> Client::receive(Deadline deadline) {
+  pollfd ready{fd_.get(), POLLIN, 0};
+  const int count = ::poll(&ready, 1, poll_time(deadline));
+  if (count < 0 && errno == EINTR) return Received::signal;
+  if (count == 0) return broken("took the request but has not answered in time");
+  std::array<char, 65536> bytes;
+  const auto got = ::recv(fd_.get(), bytes.data(), bytes.size(), 0);
+  if (got < 0 && errno == EINTR) return Received::signal;
+  if (got <= 0) return Received::end;
+  if (buffer_.size() > bounds_.max_line_bytes) return broken("gave an answer without an end");
+  buffer_.append(bytes.data(), static_cast<std::size_t>(got));
+  return Received::bytes;
+}
+
+ClientResult<std::optional<std::string>> Client::next_line(Patience patience) {
+  const auto deadline = patience ? Deadline{Clock::now() + *patience} : std::nullopt;
+  while (true) {
+    if (auto line = take_line()) return line;
+    const auto received = receive(deadline);
+    if (!received) return received.error();
+    if (*received != Received::bytes) return std::optional<std::string>{};
+  }
+}
+
+ClientResult<std::string> Client::ask(std::string_view line, int descriptor) {
+  if (auto sent = send(line, descriptor); !sent) return sent.error();
+  const Deadline deadline{Clock::now() + bounds_.patience};
+  while (true) {
+    if (auto answer = take_line()) return std::move(*answer);
+    const auto received = receive(deadline);
+    if (!received) return received.error();
+    if (*received == Received::end) return broken("hung up without an answer");
+  }
+}
+
+void Client::shut_down() const noexcept { ::shutdown(fd_.get(), SHUT_RDWR); }
+
+bool is_ok(std::string_view answer) noexcept { return answer.starts_with(R"({"ok":true)"); }
 
 }  // namespace stile::control

@@ -1,89 +1,71 @@
-// Client: one connection to the control socket: lines in, lines out, both bounded.
+// Client: a blocking connection to the control socket, for the programs beside the daemon: `stile`,
+// `stile run` and `stile-netns`. Knows lines and time limits; what is in the lines is the caller's.
 #pragma once
 
-#include <sys/types.h>
-
-#include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <functional>
-#include <memory>
+#include <boost/system/result.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "control/protocol.h"
-#include "control/request.h"
 #include "proxy/base/unique_fd.h"
 
 namespace stile::control {
 
-class Client;
-using ClientPtr = std::shared_ptr<Client>;
-
-// Who does what is asked.
-class Service {
- public:
-  // Answers through client->answer() or ->fail() exactly once, now or later. The next request of
-  // this client is read after that.
-  virtual void serve(const Request& request, const ClientPtr& client) = 0;
-  virtual void on_closed(Client& client) = 0;
-
- protected:
-  ~Service() = default;
+struct ClientError {
+  enum class Kind : std::uint8_t {
+    absent,     // nobody listens there
+    forbidden,  // the caller may not connect
+    broken,     // no answer, no end of it, or no connection any more
+  };
+  Kind kind = Kind::broken;
+  std::string message;  // "no daemon at PATH": for people
 };
+template <class T>
+using ClientResult = boost::system::result<T, ClientError>;
 
-// The credentials of the peer, as the kernel knows them.
-struct Peer {
-  uid_t uid = 0;
-  std::string name;  // "alice(uid 1000, pid 4242)", for the audit log
-  bool may_change = false;
-};
-
-class Client : public std::enable_shared_from_this<Client> {
+class Client {
  public:
-  using Socket = boost::asio::local::stream_protocol::socket;
+  struct Bounds {
+    std::chrono::milliseconds patience{5000};  // for connecting, for sending, for one answer
+    std::size_t max_line_bytes = std::size_t{1} << 20U;
+  };
+  // nullopt: for ever.
+  using Patience = std::optional<std::chrono::milliseconds>;
 
-  Client(Socket socket, Peer peer, Service& service, std::function<void(Client&)> on_end);
+  [[nodiscard]] static ClientResult<Client> connect(const std::string& path, const Bounds& bounds);
 
-  void start();
-  void close();
+  // `line` is without its newline. A descriptor goes along as SCM_RIGHTS.
+  [[nodiscard]] ClientResult<void> send(std::string_view line, int descriptor = -1);
+  // The next line without its newline; nullopt: the daemon has closed, or a signal came.
+  [[nodiscard]] ClientResult<std::optional<std::string>> next_line(Patience patience);
+  // One request and the line that answers it; signals are no end.
+  [[nodiscard]] ClientResult<std::string> ask(std::string_view line, int descriptor = -1);
 
-  // One line, without its newline.
-  void answer(std::string_view line);
-  void fail(const Failure& failure);
-  // A line on its own account, for `tail`. False: the client does not read, and it was left out.
-  [[nodiscard]] bool push(std::string_view line);
-  // From now on the connection itself means something: it stays when the client has said its last.
-  void hold() noexcept { is_held_ = true; }
-
-  [[nodiscard]] const Peer& peer() const noexcept { return peer_; }
-  [[nodiscard]] bool is_open() const noexcept { return socket_.is_open(); }
-  // Half of what is kept for it, or less, is unread.
-  [[nodiscard]] bool has_caught_up() const noexcept;
-  // The socket that came with the request; none if there was not exactly one.
-  [[nodiscard]] UniqueFd take_descriptor() noexcept { return std::move(descriptor_); }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  // From another thread: next_line() then gives what has arrived, and the end after it.
+  void shut_down() const noexcept;
 
  private:
-  void wait_readable();
-  void wait_hang_up();
-  void wait_writable();
-  void go_on();
-  [[nodiscard]] bool receive();  // false: closed
-  [[nodiscard]] bool next_line(std::string& line);
-  void serve_line(const std::string& line);
-  void flush();
+  enum class Received : std::uint8_t { bytes, end, signal };
+  Client(UniqueFd fd, std::string path, const Bounds& bounds)
+      : fd_{std::move(fd)}, path_{std::move(path)}, bounds_{bounds} {}
+  [[nodiscard]] std::optional<std::string> take_line();
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+  [[nodiscard]] ClientResult<Received> receive(Deadline deadline);
+  [[nodiscard]] ClientError broken(const std::string& what) const;
 
-  Socket socket_;
-  boost::asio::steady_timer stall_;
-  Peer peer_;
-  Service& service_;
-  std::function<void(Client&)> on_end_;
-  std::string in_, out_;
-  UniqueFd descriptor_;
-  bool is_busy_ = false;      // a request is being served
-  bool is_skipping_ = false;  // the rest of a line that was too long
-  bool is_at_end_ = false;    // the client has said its last
-  bool is_held_ = false;
-  bool is_reading_ = false, is_writing_ = false;  // a wait is under way
+  UniqueFd fd_;
+  std::string path_;
+  Bounds bounds_;
+  std::string buffer_;
+  std::size_t begin_ = 0;     // of what was not taken yet
+  std::size_t searched_ = 0;  // no newline between the two
 };
+
+// Whether a line says {"ok":true,…}. The daemon writes that member first, without blanks.
+[[nodiscard]] bool is_ok(std::string_view answer) noexcept;
 
 }  // namespace stile::control

@@ -45,7 +45,7 @@ void Server::listen(UniqueFd socket, bool may_change) {
 
 void Server::accept(Door& door) {
   door.acceptor.async_accept(
-      [this, &door](const boost::system::error_code& ec, Client::Socket socket) {
+      [this, &door](const boost::system::error_code& ec, Connection::Socket socket) {
         if (ec == asio::error::operation_aborted) return;
         if (!ec) {
           admit(std::move(socket), door.may_change);
@@ -59,16 +59,16 @@ void Server::accept(Door& door) {
       });
 }
 
-void Server::admit(Client::Socket socket, bool may_change) {
+void Server::admit(Connection::Socket socket, bool may_change) {
   auto peer = peer_of(socket.native_handle(), may_change);
   const uid_t uid = peer.uid;
   if (clients_.size() >= max_clients || per_user_[uid] >= max_clients_per_user) return;
   ++per_user_[uid];
-  auto client =
-      std::make_shared<Client>(std::move(socket), std::move(peer), service_, [this](Client& ended) {
-        --per_user_[ended.peer().uid];
-        clients_.erase(ended.shared_from_this());
-      });
+  auto client = std::make_shared<Connection>(std::move(socket), std::move(peer), service_,
+                                             [this](Connection& ended) {
+                                               --per_user_[ended.peer().uid];
+                                               clients_.erase(ended.shared_from_this());
+                                             });
   clients_.insert(client);
   client->start();
 }

@@ -10,7 +10,7 @@
 #include <memory>
 #include <set>
 
-#include "control/client.h"
+#include "control/connection.h"
 #include "proxy/base/unique_fd.h"
 
 namespace stile::control {
@@ -40,12 +40,12 @@ class Server {
     bool may_change;
   };
   void accept(Door& door);
-  void admit(Client::Socket socket, bool may_change);
+  void admit(Connection::Socket socket, bool may_change);
 
   boost::asio::io_context& context_;
   Service& service_;
   std::list<Door> doors_;
-  std::set<ClientPtr> clients_;
+  std::set<ConnectionPtr> clients_;
   std::map<uid_t, std::size_t> per_user_;
 };
 

@@ -1,61 +1,40 @@
-// control: tells a running daemon that cards have changed.
+// control: what stile-netns asks of the daemon.
 #include "netns/control.h"
 
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
+#include <chrono>
+#include <string>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <string_view>
-
-#include "acl/error_text.h"
 #include "acl/quoted.h"
-#include "proxy/base/unique_fd.h"
+#include "control/client.h"
 
 namespace stile::netns {
 namespace {
 
-constexpr timeval patience{5, 0};  // the daemon may have to read large lists
-constexpr std::size_t most_answer_bytes = 64U << 10U;
+// The daemon may have to read large lists. What it says is only shown.
+constexpr control::Client::Bounds client_bounds{std::chrono::seconds{5}, std::size_t{1} << 20U};
 
-std::string warning(const std::string& what) {
-  return "the daemon did not reload its cards: " + what;
-}
-
-std::string read_line(int fd) {
-  std::string line;
-  std::array<char, 4096> buffer{};
-  while (line.find('\n') == std::string::npos && line.size() < most_answer_bytes) {
-    const auto got = ::recv(fd, buffer.data(), buffer.size(), 0);
-    if (got <= 0) break;
-    line.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return line.substr(0, line.find('\n'));
+control::ClientResult<std::string> ask_daemon(const std::string& path, std::string_view request) {
+  auto client = control::Client::connect(path, client_bounds);
+  if (!client) return client.error();
+  return client->ask(request);
 }
 
 }  // namespace
 
 std::string notify_daemon(const std::string& control_socket) {
-  constexpr std::string_view request = "{\"action\":\"reload\"}\n";
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (control_socket.size() >= sizeof address.sun_path)
-    return warning("the socket's path is too long");
-  std::memcpy(address.sun_path, control_socket.data(), control_socket.size());
-  const UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    const bool is_absent = errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR;
-    return is_absent ? "" : warning(error_text(errno));
+  const std::string what = "the daemon did not reload its cards: ";
+  const auto answer = ask_daemon(control_socket, R"({"action":"reload"})");
+  if (!answer) {
+    const bool is_absent = answer.error().kind == control::ClientError::Kind::absent;
+    return is_absent ? "" : what + answer.error().message;
   }
-  const auto sent = ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
-  if (sent != static_cast<ssize_t>(request.size())) return warning(error_text(errno));
-  const auto answer = read_line(fd.get());
-  if (answer.find("\"ok\":true") != std::string::npos) return "";
-  return warning(answer.empty() ? "no answer" : "it says " + acl::quoted(answer));
+  return control::is_ok(*answer) ? "" : what + "it says " + acl::quoted(*answer);
+}
+
+std::string daemon_problem(const std::string& control_socket) {
+  const auto answer = ask_daemon(control_socket, R"({"action":"ping"})");
+  if (!answer) return answer.error().message;
+  return control::is_ok(*answer) ? "" : "it says " + acl::quoted(*answer);
 }
 
 }  // namespace stile::netns

@@ -1,4 +1,4 @@
-// control: tells a running daemon that cards have changed.
+// control: what stile-netns asks of the daemon.
 #pragma once
 
 #include <string>
@@ -9,5 +9,8 @@ namespace stile::netns {
 // `create` returns. Empty: done, or there is no daemon (it reads the cards when it starts). Else a
 // warning for people.
 [[nodiscard]] std::string notify_daemon(const std::string& control_socket);
+
+// Why the daemon does not answer, for people; empty: it does.
+[[nodiscard]] std::string daemon_problem(const std::string& control_socket);
 
 }  // namespace stile::netns

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "control/client.h"
 #include "run/options.h"
 #include "run/service.h"
 #include "run/summary.h"
@@ -23,16 +26,13 @@ class Daemon final : public Service {
   [[nodiscard]] const std::string& agent() const override { return agent_; }
 
  private:
-  struct Connections {
-    UniqueFd adoption;  // the agent exists as long as this is open
-    UniqueFd tail;
-    UniqueFd other;  // for questions
-  };
-  Daemon(std::string card, std::string agent, Connections connections, Summary& summary);
+  Daemon(std::string card, std::string agent, std::vector<control::Client> connections,
+         Summary& summary);
   void read_tail();
 
   std::string card_, agent_;
-  Connections to_;
+  std::optional<control::Client> adoption_;  // the agent exists as long as this is open
+  control::Client tail_, questions_;
   Summary& summary_;
   std::thread reader_;
 };

@@ -189,7 +189,7 @@ void ControlService::announce(const LogNews& news) {
   tail_.announce(news.is_failing ? audit_failing_event(news.text) : audit_restored_event(news));
 }
 
-void ControlService::on_closed(control::Client& client) {
+void ControlService::on_closed(control::Connection& client) {
   tail_.remove(client);
   const auto [first, last] = lent_.equal_range(&client);
   for (auto it = first; it != last; ++it) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "audit/log.h"
-#include "control/client.h"
+#include "control/connection.h"
 #include "control/request.h"
 #include "proxy/server/gather.h"
 #include "proxy/server/policy_desk.h"
@@ -31,13 +31,13 @@ class ControlService final : public control::Service {
   ControlService(boost::asio::io_context& context, PolicyDesk& desk, audit::Log& log,
                  Workers& workers, Daemon daemon);
 
-  void serve(const control::Request& request, const control::ClientPtr& client) override;
-  void on_closed(control::Client& client) override;
+  void serve(const control::Request& request, const control::ConnectionPtr& client) override;
+  void on_closed(control::Connection& client) override;
   // Tells whoever watches the log that it fails, or works again.
   void announce(const LogNews& news);
 
  private:
-  using Client = control::ClientPtr;
+  using Client = control::ConnectionPtr;
   using Request = control::Request;
   // One lent listener: where it is served, and the agent that lives only as long as it.
   struct Lent {
@@ -80,7 +80,7 @@ class ControlService final : public control::Service {
   Daemon daemon_;
   TailFeed tail_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-  std::multimap<control::Client*, Lent> lent_;
+  std::multimap<control::Connection*, Lent> lent_;
   std::uint64_t next_number_ = 1;
 };
 

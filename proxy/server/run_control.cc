@@ -82,7 +82,7 @@ void RunControl::stop() {
 }
 
 void RunControl::Commands::serve(const control::Request& request,
-                                 const control::ClientPtr& client) {
+                                 const control::ConnectionPtr& client) {
   if (is_served(request.action)) return all_.serve(request, client);
   client->fail({control::ErrorCode::forbidden, "this is a `stile run`, not a daemon: it knows no " +
                                                    std::string{control::text(request.action)}});

@@ -35,8 +35,8 @@ class RunControl {
   class Commands final : public control::Service {
    public:
     explicit Commands(ControlService& all) : all_{all} {}
-    void serve(const control::Request& request, const control::ClientPtr& client) override;
-    void on_closed(control::Client& client) override { all_.on_closed(client); }
+    void serve(const control::Request& request, const control::ConnectionPtr& client) override;
+    void on_closed(control::Connection& client) override { all_.on_closed(client); }
 
    private:
     ControlService& all_;

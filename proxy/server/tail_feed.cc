@@ -39,18 +39,18 @@ void TailFeed::on_lines(std::string_view lines) {
   if (must_post) boost::asio::post(context_, [this] { deliver(); });
 }
 
-void TailFeed::add(const control::ClientPtr& client, const control::Request& filter) {
+void TailFeed::add(const control::ConnectionPtr& client, const control::Request& filter) {
   watchers_[client.get()] = {client, member("agent", filter.agent),
                              member("verdict", filter.verdict), 0};
   is_watched_ = true;
 }
 
-void TailFeed::remove(control::Client& client) {
+void TailFeed::remove(control::Connection& client) {
   watchers_.erase(&client);
   is_watched_ = !watchers_.empty();
 }
 
-void TailFeed::announce(const control::ClientPtr& client, std::string_view line) {
+void TailFeed::announce(const control::ConnectionPtr& client, std::string_view line) {
   const auto found = watchers_.find(client.get());
   if (found == watchers_.end()) return;
   if (!client->push(line) && client->is_open()) ++found->second.missed;
@@ -61,8 +61,8 @@ void TailFeed::announce(std::string_view line) {
 }
 
 // A copy: handing out may close a client, which removes it.
-std::vector<control::ClientPtr> TailFeed::clients() const {
-  std::vector<control::ClientPtr> clients;
+std::vector<control::ConnectionPtr> TailFeed::clients() const {
+  std::vector<control::ConnectionPtr> clients;
   for (const auto& [key, watcher] : watchers_) clients.push_back(watcher.client);
   return clients;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "audit/log.h"
-#include "control/client.h"
+#include "control/connection.h"
 
 namespace stile::server {
 
@@ -21,21 +21,21 @@ class TailFeed {
   explicit TailFeed(boost::asio::io_context& context) : context_{context} {}
 
   void attach(audit::Log& log);
-  void add(const control::ClientPtr& client, const control::Request& filter);
-  void remove(control::Client& client);
+  void add(const control::ConnectionPtr& client, const control::Request& filter);
+  void remove(control::Connection& client);
   // A line that is no audit line, for one client or for all.
-  void announce(const control::ClientPtr& client, std::string_view line);
+  void announce(const control::ConnectionPtr& client, std::string_view line);
   void announce(std::string_view line);
 
  private:
   struct Watcher {
-    control::ClientPtr client;
+    control::ConnectionPtr client;
     std::string agent, verdict;  // as they stand in a line; empty: any
     std::uint64_t missed = 0;
   };
   void on_lines(std::string_view lines);  // under the log's lock, from any thread
   void deliver();
-  [[nodiscard]] std::vector<control::ClientPtr> clients() const;
+  [[nodiscard]] std::vector<control::ConnectionPtr> clients() const;
   void hand_out(Watcher& watcher, std::string_view line);
   void tell_missed(Watcher& watcher);
 
@@ -44,7 +44,7 @@ class TailFeed {
   std::mutex mutex_;
   std::string queue_;             // lines not yet handed out
   std::uint64_t overflowed_ = 0;  // lines that did not fit
-  std::map<control::Client*, Watcher> watchers_;
+  std::map<control::Connection*, Watcher> watchers_;
 };
 
 }  // namespace stile::server

@@ -60,6 +60,18 @@ def test_without_a_daemon_nothing_runs(fence):
     assert done.code == 125 and "ran" not in done.out and "none.sock" in done.err
 
 
+def test_a_daemon_that_does_not_answer_is_not_waited_for(fence):
+    path = fence.world.short_path("silent.sock")
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(path)
+        silent.listen()
+        os.chmod(os.path.dirname(path), 0o755)
+        os.chmod(path, 0o666)
+        done = fence.shell("--connect", path, config="", script="echo ran")
+    assert done.code == 125 and done.out == "", done
+    assert "has not answered" in done.err and "nothing was run" in done.err
+
+
 def test_the_command_does_not_see_the_control_socket(fence, daemon):
     done = fence.python("--connect", fence.control, config="", script=f"""
 import socket
@@ -77,15 +89,3 @@ def test_what_the_daemon_denies_stays_denied(fence, daemon):
     done = curl(fence, "--allow", "o.test")
     assert done.out == "403 000" and "(host-denied)" in done.err
     assert_untouched(origin)
-
-
-def test_a_daemon_that_does_not_answer_is_not_waited_for(fence):
-    path = fence.world.short_path("silent.sock")
-    with socket.socket(socket.AF_UNIX) as silent:
-        silent.bind(path)
-        silent.listen()
-        os.chmod(os.path.dirname(path), 0o755)
-        os.chmod(path, 0o666)
-        done = fence.shell("--connect", path, config="", script="echo ran")
-    assert done.code == 125 and done.out == "", done
-    assert "has not answered for" in done.err and "nothing was run" in done.err

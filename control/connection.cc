@@ -1,0 +1,215 @@
+// Connection: one connection to the control socket.
+#include "control/connection.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "control/json_text.h"
+
+namespace stile::control {
+namespace {
+
+namespace asio = boost::asio;
+
+// What a tail may have unread before lines are left out.
+constexpr std::size_t max_unread_bytes = std::size_t{1} << 20;
+// A client that does not take its answer for so long is gone.
+constexpr std::chrono::seconds patience{30};
+constexpr std::size_t max_descriptors = 8;  // in one message; more than one is refused
+
+}  // namespace
+
+Connection::Connection(Socket socket, Peer peer, Service& service,
+                       std::function<void(Connection&)> on_end)
+    : socket_{std::move(socket)},
+      stall_{socket_.get_executor()},
+      peer_{std::move(peer)},
+      service_{service},
+      on_end_{std::move(on_end)} {}
+
+void Connection::start() { wait_readable(); }
+
+void Connection::close() {
+  if (!socket_.is_open()) return;
+  const auto self = shared_from_this();  // on_end_ may hold the last one
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  stall_.cancel();
+  service_.on_closed(*this);
+  on_end_(*this);
+}
+
+void Connection::wait_readable() {
+  if (is_reading_ || !socket_.is_open()) return;
+  is_reading_ = true;
+  socket_.async_wait(Socket::wait_read,
+                     [self = shared_from_this()](const boost::system::error_code& ec) {
+                       self->is_reading_ = false;
+                       if (ec) return;
+                       if (self->receive()) self->go_on();
+                     });
+}
+
+// Nothing more will be said; whoever holds the connection waits for its end.
+void Connection::wait_hang_up() {
+  if (is_reading_) return;
+  is_reading_ = true;
+  socket_.async_wait(Socket::wait_error,
+                     [self = shared_from_this()](const boost::system::error_code& ec) {
+                       if (!ec) self->close();
+                     });
+}
+
+bool Connection::receive() {
+  std::array<char, 16384> buffer;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(max_descriptors * sizeof(int))> ancillary;
+  iovec part{buffer.data(), buffer.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = ancillary.data();
+  message.msg_controllen = ancillary.size();
+  const ssize_t got = ::recvmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got < 0) {
+    if (errno == EAGAIN || errno == EINTR) return true;
+    close();
+    return false;
+  }
+  std::size_t descriptors = 0;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
+      descriptor_.reset(fd);
+      ++descriptors;
+    }
+  }
+  if (descriptors > 1) descriptor_.reset();
+  if (got == 0) is_at_end_ = true;
+  in_.append(buffer.data(), static_cast<std::size_t>(got));
+  return true;
+}
+
+// The next whole line; at the end also one without a newline. False: none yet.
+bool Connection::next_line(std::string& line) {
+  for (;;) {
+    const auto end = in_.find('\n');
+    if (is_skipping_) {
+      if (end == std::string::npos) {
+        in_.clear();
+        return false;
+      }
+      in_.erase(0, end + 1);
+      is_skipping_ = false;
+      continue;
+    }
+    if (end == std::string::npos && in_.size() <= max_request_bytes) {
+      if (!is_at_end_ || in_.empty()) return false;
+      line = std::exchange(in_, {});
+      return true;
+    }
+    const std::size_t length = std::min(end, in_.size());
+    line = in_.substr(0, length);
+    // A line that is too long is refused as soon as that shows; the rest of it is thrown away.
+    is_skipping_ = end == std::string::npos;
+    in_.erase(0, is_skipping_ ? length : length + 1);
+    return true;
+  }
+}
+
+void Connection::go_on() {
+  const auto self = shared_from_this();
+  std::string line;
+  // One request at a time, and none while the client has not taken the last answer.
+  while (socket_.is_open() && !is_busy_ && out_.empty() && next_line(line)) {
+    if (line.find_first_not_of(" \t\r") != std::string::npos) serve_line(line);
+  }
+  if (!socket_.is_open() || is_busy_ || !out_.empty()) return;
+  if (!is_at_end_) return wait_readable();
+  if (is_held_) return wait_hang_up();
+  close();
+}
+
+void Connection::serve_line(const std::string& line) {
+  is_busy_ = true;
+  const auto request = parse_request(line);
+  if (!request) return fail(request.error());
+  if (!peer_.may_change && !only_looks(request->action)) {
+    return fail({ErrorCode::forbidden, std::string{text(request->action)} +
+                                           " changes something; this socket only shows"});
+  }
+  service_.serve(*request, shared_from_this());
+  if (!is_busy_) descriptor_.reset();  // nobody wanted it
+}
+
+void Connection::fail(const Failure& failure) {
+  std::string line;
+  {
+    JsonObject object{line};
+    object.add("ok", false);
+    JsonObject error{object.key("error")};
+    error.add("code", text(failure.code)).add("message", failure.message);
+  }
+  answer(line);
+}
+
+void Connection::answer(std::string_view line) {
+  if (!socket_.is_open()) return;
+  is_busy_ = false;
+  out_ += line;
+  out_ += '\n';
+  flush();
+}
+
+bool Connection::push(std::string_view line) {
+  if (!socket_.is_open()) return true;
+  if (out_.size() + line.size() >= max_unread_bytes) return false;
+  const bool was_empty = out_.empty();
+  out_.append(line).append("\n");
+  if (was_empty) flush();
+  return true;
+}
+
+bool Connection::has_caught_up() const noexcept { return out_.size() <= max_unread_bytes / 2; }
+
+void Connection::flush() {
+  while (!out_.empty()) {
+    const ssize_t sent =
+        ::send(socket_.native_handle(), out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) return wait_writable();
+    if (sent <= 0) return close();
+    out_.erase(0, static_cast<std::size_t>(sent));
+  }
+  stall_.cancel();
+  // Not from here: whoever answers may be in the middle of something.
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    if (self->socket_.is_open()) self->go_on();
+  });
+}
+
+void Connection::wait_writable() {
+  if (is_writing_) return;
+  is_writing_ = true;
+  if (!is_held_) {
+    stall_.expires_after(patience);
+    stall_.async_wait([self = shared_from_this()](const boost::system::error_code& ec) {
+      if (!ec && self->is_writing_) self->close();
+    });
+  }
+  socket_.async_wait(Socket::wait_write,
+                     [self = shared_from_this()](const boost::system::error_code& ec) {
+                       self->is_writing_ = false;
+                       if (!ec && self->socket_.is_open()) self->flush();
+                     });
+}
+
+}  // namespace stile::control

@@ -1,0 +1,89 @@
+// Connection: one connection to the control socket: lines in, lines out, both bounded.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "control/protocol.h"
+#include "control/request.h"
+#include "proxy/base/unique_fd.h"
+
+namespace stile::control {
+
+class Connection;
+using ConnectionPtr = std::shared_ptr<Connection>;
+
+// Who does what is asked.
+class Service {
+ public:
+  // Answers through client->answer() or ->fail() exactly once, now or later. The next request of
+  // this client is read after that.
+  virtual void serve(const Request& request, const ConnectionPtr& client) = 0;
+  virtual void on_closed(Connection& client) = 0;
+
+ protected:
+  ~Service() = default;
+};
+
+// The credentials of the peer, as the kernel knows them.
+struct Peer {
+  uid_t uid = 0;
+  std::string name;  // "alice(uid 1000, pid 4242)", for the audit log
+  bool may_change = false;
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  using Socket = boost::asio::local::stream_protocol::socket;
+
+  Connection(Socket socket, Peer peer, Service& service, std::function<void(Connection&)> on_end);
+
+  void start();
+  void close();
+
+  // One line, without its newline.
+  void answer(std::string_view line);
+  void fail(const Failure& failure);
+  // A line on its own account, for `tail`. False: the client does not read, and it was left out.
+  [[nodiscard]] bool push(std::string_view line);
+  // From now on the connection itself means something: it stays when the client has said its last.
+  void hold() noexcept { is_held_ = true; }
+
+  [[nodiscard]] const Peer& peer() const noexcept { return peer_; }
+  [[nodiscard]] bool is_open() const noexcept { return socket_.is_open(); }
+  // Half of what is kept for it, or less, is unread.
+  [[nodiscard]] bool has_caught_up() const noexcept;
+  // The socket that came with the request; none if there was not exactly one.
+  [[nodiscard]] UniqueFd take_descriptor() noexcept { return std::move(descriptor_); }
+
+ private:
+  void wait_readable();
+  void wait_hang_up();
+  void wait_writable();
+  void go_on();
+  [[nodiscard]] bool receive();  // false: closed
+  [[nodiscard]] bool next_line(std::string& line);
+  void serve_line(const std::string& line);
+  void flush();
+
+  Socket socket_;
+  boost::asio::steady_timer stall_;
+  Peer peer_;
+  Service& service_;
+  std::function<void(Connection&)> on_end_;
+  std::string in_, out_;
+  UniqueFd descriptor_;
+  bool is_busy_ = false;      // a request is being served
+  bool is_skipping_ = false;  // the rest of a line that was too long
+  bool is_at_end_ = false;    // the client has said its last
+  bool is_held_ = false;
+  bool is_reading_ = false, is_writing_ = false;  // a wait is under way
+};
+
+}  // namespace stile::control

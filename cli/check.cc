@@ -29,10 +29,11 @@ void add_check(Command& stile) {
       "Examples:\n"
       "  stile check                     the config in use\n"
       "  stile check new.toml            one that is not in use yet; reload only if it is fine\n"
-      "  stile check --effective         what each agent may do, and which line says so");
+      "  stile check --effective         what each agent may do, and which line says so\n"
+      "Exit status 1: the config cannot be used, or one of its agent cards is refused.");
   command.does([options] {
     const auto check = [&](std::ostream& out, std::ostream& err) {
-      return config::check(options->file, out, err, options->effective);
+      return config::check(options->file, out, err, {options->effective, true});
     };
     return options->json ? print_said(check) : check(std::cout, std::cerr);
   });

@@ -8,6 +8,7 @@
 
 #include "acl/quoted.h"
 #include "cli/live_run.h"
+#include "cli/table.h"
 #include "config/diagnostics.h"
 #include "config/nearest.h"
 
@@ -129,6 +130,19 @@ int report(const Failure& failure, const ControlOptions& options) {
     std::cout << dump({{"ok", false}, {"error", error}}) << '\n';
   }
   return failure.status;
+}
+
+void print_rejected_cards(const Json& answer, const Terminal& terminal) {
+  const Json& rejected = list_of(answer, "rejected_cards");
+  for (const Json& card : rejected) {
+    std::cout << terminal.coloured("  card refused: ", Colour::red)
+              << Cell{text_of(card, "file")}.text << '\n';
+    std::istringstream problems{text_of(card, "problem")};
+    for (std::string problem; std::getline(problems, problem);) {
+      std::cout << "    " << Cell{problem}.text << '\n';
+    }
+  }
+  if (!rejected.empty()) std::cout << "  next: mend the cards, then: stile check && stile reload\n";
 }
 
 int ask(const ControlOptions& options, Access access, const Json& request, const Print& print) {

@@ -41,6 +41,9 @@ struct Answer {
 // Tells of a failure on stderr (and as JSON on stdout, if that was asked for); the exit status.
 [[nodiscard]] int report(const Failure& failure, const ControlOptions& options);
 
+// The agent cards that the daemon did not take, of an answer that has them.
+void print_rejected_cards(const Json& answer, const Terminal& terminal);
+
 // One request, one answer: printed as JSON, or by `print`, which returns the exit status.
 using Print = std::function<int(const Json& answer, const Terminal& terminal)>;
 [[nodiscard]] int ask(const ControlOptions& options, Access access, const Json& request,

@@ -21,6 +21,7 @@ int print_reload(const Json& answer, const Terminal& terminal) {
   } else {
     table.print(std::cout, terminal);
   }
+  print_rejected_cards(answer, terminal);
   return fine;
 }
 

@@ -1,7 +1,6 @@
 // stile status: the daemon at a glance.
 #include <iostream>
 #include <memory>
-#include <sstream>
 
 #include "audit/text.h"
 #include "cli/agent_detail.h"
@@ -49,16 +48,7 @@ int print_status(const Json& answer, const Terminal& terminal) {
         << seconds_text(number_of(answer, "drain_seconds_left")) << '\n';
   }
   print_totals(answer, terminal);
-  const Json& rejected = list_of(answer, "rejected_cards");
-  for (const Json& card : rejected) {
-    std::cout << terminal.coloured("  card refused: ", Colour::red)
-              << Cell{text_of(card, "file")}.text << '\n';
-    std::istringstream problems{text_of(card, "problem")};
-    for (std::string problem; std::getline(problems, problem);) {
-      std::cout << "    " << Cell{problem}.text << '\n';
-    }
-  }
-  if (!rejected.empty()) std::cout << "  next: mend the cards, then: stile check && stile reload\n";
+  print_rejected_cards(answer, terminal);
   return fine;
 }
 

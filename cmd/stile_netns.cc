@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "config/card.h"
+#include "config/time_text.h"
 #include "config/units.h"
 #include "confine/supervise.h"
 #include "netns/check.h"
@@ -78,17 +79,19 @@ int create(netns::Host& host, const Options& options) {
   warn(created->warnings);
   const auto& agent = created->agent;
   const auto proxy = netns::proxy_url(host.setup.netns);
+  const auto until = created->expires ? config::time_text(*created->expires) : std::string{};
   if (options.json) {
     std::cout << "{\"agent\":" << netns::json_text(agent.id)
               << ",\"address\":" << netns::json_text(agent.address.text())
               << ",\"instance\":" << netns::json_text(agent.instance)
               << ",\"namespace\":" << netns::json_text(netns::namespace_name(agent.id))
               << ",\"proxy\":" << netns::json_text(proxy)
+              << (until.empty() ? "" : ",\"expires\":" + netns::json_text(until))
               << ",\"created\":" << (created->was_there ? "false" : "true") << "}\n";
   } else {
     std::cout << agent.id << (created->was_there ? " is there" : " created") << ": address "
               << agent.address.text() << ", namespace " << netns::namespace_name(agent.id)
-              << ", proxy " << proxy << '\n';
+              << ", proxy " << proxy << (until.empty() ? "" : ", until " + until) << '\n';
   }
   return 0;
 }

@@ -69,7 +69,8 @@ void print_listeners(const Loaded& loaded, std::ostream& out) {
 void print_summary(const Loaded& loaded, std::size_t warnings, std::ostream& out) {
   const auto& cards = loaded.cards;
   const auto& file = loaded.settings.file;
-  out << (file.empty() ? "embedded default" : file) << " is fine\n"
+  out << (file.empty() ? "embedded default" : file)
+      << (cards.rejected.empty() ? " is fine\n" : " can be used, but not all of its agent cards\n")
       << "  agents     " << loaded.settings.agent.size() + cards.accepted.size() << " ("
       << plural(cards.accepted.size(), "card") << ", " << cards.rejected.size() << " refused)\n"
       << "  rules      " << count_rules(loaded) << " ("
@@ -79,7 +80,7 @@ void print_summary(const Loaded& loaded, std::size_t warnings, std::ostream& out
 }
 
 int run(const std::optional<std::string>& path, std::ostream& out, std::ostream& err,
-        bool effective) {
+        const CheckOptions& options) {
   auto loaded = load_or_default(path);
   if (!loaded) {
     err << loaded.error().text();
@@ -98,19 +99,19 @@ int run(const std::optional<std::string>& path, std::ostream& out, std::ostream&
     for (const auto& item : card.problems.items()) err << "card refused: " << item.text() << '\n';
   }
   print_summary(*loaded, warnings.items().size(), out);
-  if (effective) {
+  if (options.effective) {
     out << '\n';
     print_effective(*loaded, out);
   }
-  return 0;
+  return options.cards_count && !loaded->cards.rejected.empty() ? 1 : 0;
 }
 
 }  // namespace
 
 int check(const std::optional<std::string>& path, std::ostream& out, std::ostream& err,
-          bool effective) {
+          const CheckOptions& options) {
   try {
-    return run(path, out, err, effective);
+    return run(path, out, err, options);
   } catch (const std::exception& error) {  // no memory
     err << "cannot be checked: " << error.what() << '\n';
     return 1;

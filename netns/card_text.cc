@@ -68,6 +68,10 @@ config::Checked<Node> read_template(const CardRequest& request, const std::strin
   return card;
 }
 
+config::Checked<Node> read_bound_card(const std::string& text) {
+  return config::parse_json(text, "the card in force");
+}
+
 Result<std::optional<acl::Address>> address_in(const Node& card) {
   const auto* source = find(card, "source");
   if (source == nullptr) return std::optional<acl::Address>{};

@@ -27,6 +27,9 @@ struct CardRequest {
 [[nodiscard]] config::Checked<config::Node> read_template(const CardRequest& request,
                                                           const std::string& id);
 
+// The card that a record has, to be changed by a request without a card of its own.
+[[nodiscard]] config::Checked<config::Node> read_bound_card(const std::string& text);
+
 // The one address that a card asks for; nullopt: it asks for none. More than one, or a prefix, is
 // an error: a namespace has one address.
 [[nodiscard]] Result<std::optional<acl::Address>> address_in(const config::Node& card);

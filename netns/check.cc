@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 
+#include "netns/control.h"
 #include "netns/fence.h"
 #include "netns/files.h"
 #include "netns/inet.h"
@@ -44,6 +45,17 @@ Result<void> check_shared(Host& host, CheckReport& report) {
   report.rows.push_back(row("-", "gateway", fence->has_gateway, "not on lo"));
   report.rows.push_back(row("-", "unreachable-route", fence->has_unreachable, "missing"));
   return {};
+}
+
+// A whole fence without a daemon behind it lets nothing out; it also lets nothing through.
+CheckRow daemon_row(const std::string& control_socket) {
+  const auto problem = daemon_problem(control_socket);
+  return {"-",
+          "daemon",
+          "answers",
+          problem.empty() ? "answers" : problem + "; next: systemctl start stiled",
+          problem.empty(),
+          false};
 }
 
 Result<void> check_parts(Host& host, const Record& record, CheckReport& report) {
@@ -227,6 +239,11 @@ Result<void> check_agent(Host& host, const Record& record, const std::vector<Rec
 
 }  // namespace
 
+bool CheckReport::is_fence_whole() const {
+  return std::all_of(rows.begin(), rows.end(),
+                     [](const CheckRow& one) { return one.is_good || !one.is_of_fence; });
+}
+
 bool CheckReport::is_good() const {
   return std::all_of(rows.begin(), rows.end(), [](const CheckRow& one) { return one.is_good; });
 }
@@ -245,6 +262,7 @@ Result<CheckReport> check(Host& host, const std::optional<std::string>& id) {
     }
   }
   if (!is_found) return Error{"there is no agent " + *id};
+  report.rows.push_back(daemon_row(host.setup.control));
   return report;
 }
 

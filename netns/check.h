@@ -16,6 +16,7 @@ struct CheckRow {
   std::string probe;
   std::string expected, got;
   bool is_good = false;
+  bool is_of_fence = true;  // else it says nothing about what gets out
 };
 
 struct AgentCounts {
@@ -27,6 +28,7 @@ struct CheckReport {
   std::vector<CheckRow> rows;
   std::vector<AgentCounts> counts;
   [[nodiscard]] bool is_good() const;
+  [[nodiscard]] bool is_fence_whole() const;
 };
 
 // Of one agent, or of all. An error means that nothing could be checked.

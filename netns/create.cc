@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <utility>
 
+#include "config/card.h"
+#include "config/time_text.h"
 #include "netns/binding.h"
 #include "netns/control.h"
 #include "netns/fence.h"
@@ -105,7 +108,8 @@ Result<void> make_anew(Host& host, Record& record, const BeforeStep& before) {
   return made;
 }
 
-// An agent that is there: what is missing is made, and its card replaced if another one was given.
+// An agent that is there: what is missing is made, its card replaced if another one was given, or
+// changed by flags.
 Result<void> make_whole(Host& host, Record& record, const CreateRequest& request,
                         const Binding& binding, const BeforeStep& before) {
   if (binding.address && *binding.address != record.agent.address) {
@@ -120,14 +124,25 @@ Result<void> make_whole(Host& host, Record& record, const CreateRequest& request
     state->has_card = false;
     state->record = AgentState::Record::incomplete;  // to have it written again
     record.bound_by = binding.bound_by;
-    record.card.clear();
+    const auto before_change = std::exchange(record.card, {});
     if (binding.bound_by.empty()) {
-      auto card = bound_card(binding.card, request.card, record.agent, now());
+      // Without --card the flags change the card that is there: --allow leaves its ttl alone.
+      const bool is_change = !request.card.file && !before_change.empty();
+      const config::Checked<config::Node> old =
+          is_change ? read_bound_card(before_change) : config::Checked<config::Node>{binding.card};
+      if (!old) return Error{old.error().text()};
+      auto card = bound_card(*old, request.card, record.agent, now());
       if (!card) return Error{card.error().text()};
       record.card = std::move(*card);
     }
   }
   return apply_all(host, record, plan_repair(*state), before);
+}
+
+std::optional<acl::UnixMicros> expiry_of(const Record& record) {
+  if (record.card.empty()) return std::nullopt;
+  const auto card = config::parse_card(record.card, {"create", now(), {}});
+  return card ? card->expires : std::nullopt;
 }
 
 Result<Created> create_locked(Host& host, const CreateRequest& request, const BeforeStep& before) {
@@ -143,7 +158,7 @@ Result<Created> create_locked(Host& host, const CreateRequest& request, const Be
     auto& record = **found;
     const auto done = make_whole(host, record, request, *binding, before);
     if (!done) return done.error();
-    return Created{record.agent, true, {}};
+    return Created{record.agent, true, expiry_of(record), {}};
   }
   if (*found) {  // left by one that was killed
     if (const auto removed = remove_all(host, **found); !removed) return removed.error();
@@ -151,7 +166,7 @@ Result<Created> create_locked(Host& host, const CreateRequest& request, const Be
   auto record = new_record(host, request, *binding, known);
   if (!record) return record.error();
   if (const auto done = make_anew(host, *record, before); !done) return done.error();
-  return Created{record->agent, false, {}};
+  return Created{record->agent, false, expiry_of(*record), {}};
 }
 
 }  // namespace
@@ -162,6 +177,11 @@ Result<Created> create(Host& host, const CreateRequest& request, const BeforeSte
   }
   auto created = create_locked(host, request, before);
   if (!created) return created;
+  if (created->expires && *created->expires <= now()) {
+    created->warnings.push_back("its time ran out at " + config::time_text(*created->expires) +
+                                "; give it a new one: stile-netns create " + request.id +
+                                " --ttl 1h");
+  }
   const auto& directories = host.setup.card_directories;
   if (std::find(directories.begin(), directories.end(), card_directory) == directories.end()) {
     created->warnings.push_back(

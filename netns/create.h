@@ -1,6 +1,7 @@
 // create: makes an agent's namespace, all of it or nothing.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct CreateRequest {
 struct Created {
   Agent agent;
   bool was_there = false;  // it was repaired if need be, and its card replaced if one was given
+  std::optional<acl::UnixMicros> expires;  // of the card; nullopt: never
   std::vector<std::string> warnings;
 };
 

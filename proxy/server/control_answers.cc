@@ -116,6 +116,16 @@ void add_rejected(JsonArray& cards, std::string_view file, std::string_view id,
   card.add("file", file).add("agent", id).add("problem", problems.text());
 }
 
+void add_rejected_cards(JsonObject& object, const control::LivePolicy& policy) {
+  JsonArray cards{object.key("rejected_cards")};
+  for (const auto& card : policy.base().loaded.cards.rejected) {
+    add_rejected(cards, card.file, card.id, card.problems);
+  }
+  for (const auto& [id, problems] : policy.refused_cards()) {
+    add_rejected(cards, "put-agent", id, problems);
+  }
+}
+
 }  // namespace
 
 TotalsByAgent sum_up(const std::vector<Report>& reports) {
@@ -153,13 +163,7 @@ std::string status_head(const control::LivePolicy& policy, const StatusHead& hea
       object.add("drain_seconds_left",
                  std::chrono::ceil<std::chrono::seconds>(*head.drain_time_left).count());
     }
-    JsonArray cards{object.key("rejected_cards")};
-    for (const auto& card : policy.base().loaded.cards.rejected) {
-      add_rejected(cards, card.file, card.id, card.problems);
-    }
-    for (const auto& [id, problems] : policy.refused_cards()) {
-      add_rejected(cards, "put-agent", id, problems);
-    }
+    add_rejected_cards(object, policy);
   }
   return out.substr(1, out.size() - 2);
 }
@@ -261,18 +265,21 @@ std::string connections_text(const std::vector<std::vector<session::ConnectionIn
   return out;
 }
 
-std::string reload_text(const ReloadResult& result) {
+std::string reload_text(const control::LivePolicy& policy, const ReloadResult& result) {
   std::string out;
   {
     JsonObject object{out};
     object.add("ok", true).add("generation", result.generation);
-    JsonArray changed{object.key("changed")};
-    for (const auto& change : result.changes) {
-      JsonObject{changed.next()}
-          .add("agent", change.agent)
-          .add("added", change.added)
-          .add("removed", change.removed);
+    {
+      JsonArray changed{object.key("changed")};
+      for (const auto& change : result.changes) {
+        JsonObject{changed.next()}
+            .add("agent", change.agent)
+            .add("added", change.added)
+            .add("removed", change.removed);
+      }
     }
+    add_rejected_cards(object, policy);
   }
   return out;
 }

@@ -45,7 +45,8 @@ struct StatusTail {
                                      const Totals& totals, acl::UnixMicros now);
 [[nodiscard]] std::string connections_text(
     const std::vector<std::vector<session::ConnectionInfo>>& parts);
-[[nodiscard]] std::string reload_text(const ReloadResult& result);
+[[nodiscard]] std::string reload_text(const control::LivePolicy& policy,
+                                      const ReloadResult& result);
 // {"ok":true,"KEY":"VALUE"}
 [[nodiscard]] std::string answer_with(std::string_view key, std::string_view value);
 

@@ -190,9 +190,9 @@ void ControlService::reset_budget(const Request& request, const Client& client) 
 }
 
 void ControlService::reload(const Client& client) {
-  desk_.reload(client->peer().name, [client](const control::Outcome<ReloadResult>& outcome) {
+  desk_.reload(client->peer().name, [this, client](const control::Outcome<ReloadResult>& outcome) {
     if (outcome) {
-      client->answer(reload_text(*outcome));
+      client->answer(reload_text(desk_.policy(), *outcome));
     } else {
       client->fail(outcome.error());
     }

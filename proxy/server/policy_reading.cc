@@ -22,6 +22,12 @@ std::string count_text(std::size_t agents) {
   return std::to_string(agents) + (agents == 1 ? " agent" : " agents");
 }
 
+void warn_of_refused_cards(const control::Base& base) {
+  for (const auto& card : base.loaded.cards.rejected) {
+    log::warnings("card refused: " + card.problems.text());
+  }
+}
+
 }  // namespace
 
 void PolicyDesk::reload(std::string actor, ReloadDone done) {
@@ -134,6 +140,7 @@ void PolicyDesk::finish_reload(const std::vector<Reload>& asked, Reading reading
   ++counts_.reloads_ok;
   counts_.last_reload_s = unix_micros() / 1'000'000;
   line.detail = "reload: " + control::describe(reading.changes, agents_in_a_line);
+  warn_of_refused_cards(*reading.base);
   take_base(reading, line);
   const auto agents = count_text(policy_.agents().size());
   log::info("reloaded: generation " + std::to_string(policy_.snapshot()->generation()) + ", " +
@@ -148,9 +155,7 @@ void PolicyDesk::finish_cards(Reading reading) {
     log::errors("the agent cards cannot be read, the policy in force stays:\n" + reading.problems);
     return;
   }
-  for (const auto& card : reading.base->loaded.cards.rejected) {
-    log::warnings("card refused: " + card.problems.text());
-  }
+  warn_of_refused_cards(*reading.base);
   const bool is_same = reading.changes.empty() && reading.base->entries == policy_.base().entries;
   if (is_same) {
     retire(policy_.rebase(std::move(reading.base)));  // the refused ones may differ

@@ -20,13 +20,14 @@ class Check : public testing::Test {
         "stile.toml",
         "server.control_group = \"\"\nagents.directories = [\"cards\"]\n" + std::string{text});
     std::ostringstream out, err;
-    const int status = check(file, out, err, effective);
+    const int status = check(file, out, err, {effective, cards_count_});
     out_ = without(out.str(), folder_.path() + '/');
     err_ = without(err.str(), folder_.path() + '/');
     return status;
   }
   TempFolder folder_;
   std::string out_, err_;
+  bool cards_count_ = false;
 };
 
 TEST_F(Check, PrintsASummaryAndIsZero) {
@@ -37,11 +38,14 @@ TEST_F(Check, PrintsASummaryAndIsZero) {
   EXPECT_EQ(run("[[agent]]\nid = \"a\"\nsource = [\"10.0.0.1\"]\nallow_files = [\"list.txt\"]\n"),
             0);
   EXPECT_EQ(out_.substr(0, out_.find("  digest")),
-            "stile.toml is fine\n"
+            "stile.toml can be used, but not all of its agent cards\n"
             "  agents     2 (1 card, 1 refused)\n"
             "  rules      3 (1 list file)\n"
             "  listeners  127.0.0.1:3128, unix:/run/g.sock (good)\n"
             "  warnings   0\n");
+  EXPECT_EQ(err_, "card refused: cards/bad.json:1:15: foo: unknown key\n");
+  cards_count_ = true;  // for people, who want to know of it
+  EXPECT_EQ(run(""), 1);
   EXPECT_EQ(err_, "card refused: cards/bad.json:1:15: foo: unknown key\n");
 }
 

@@ -48,6 +48,9 @@ def test_status_shows_refused_cards(world):
     text = Operator(proxy).does("status")
     assert "\\x0a" not in text and "1 tunnels" not in text
     assert "card refused" in text and "bad.json" in text and "next:" in text
+    assert "card refused" in Operator(proxy).does("reload")
+    checked = Operator(proxy)("check", proxy.config)
+    assert checked.code == 1 and "bad.json:1:" in checked.err and "fine" not in checked.out
 
 
 def test_agents_lists_all_and_shows_one(town):

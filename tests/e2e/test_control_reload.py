@@ -141,6 +141,15 @@ def test_bad_card_refuses_its_agent_and_is_shown(world, watched):
     until(lambda: not control.do("status")["rejected_cards"], 30)
 
 
+def test_reload_tells_of_refused_cards(world, watched):
+    folder, proxy = watched
+    (folder / "bad.json").write_text('{"agent_id": "bad", "sorce": []}')
+    (shown,) = proxy.control().do("reload")["rejected_cards"]
+    assert shown["agent"] == "bad" and f"{folder}/bad.json:1:" in shown["problem"]
+    assert "sorce" in shown["problem"]
+    assert "card refused" in proxy.log_text()
+
+
 def test_config_map_is_followed_by_its_symlink(world):
     for name in ("a.test", "b.test"):
         world.tcp_origin(name, handler=echo)

@@ -10,7 +10,9 @@ def rows(host, *arguments):
     report = json.loads(done.stdout)
     assert done.returncode == (0 if report["ok"] else 1)
     assert report["ok"] == all(row["ok"] for row in report["rows"])
-    return {(row["agent"], row["probe"]): row for row in report["rows"]}
+    found = {(row["agent"], row["probe"]): row for row in report["rows"]}
+    found.pop(("-", "daemon"))  # there is none here
+    return found
 
 
 def failures(host):
@@ -34,14 +36,23 @@ def test_everything_is_as_expected_behind_a_whole_fence(shared_world):
 
 
 def test_table_names_probe_expected_and_got(shared_world):
-    lines = shared_world.host.tool("check", "alpha").stdout.splitlines()
+    lines = shared_world.host.tool("check", "alpha", check=False).stdout.splitlines()
     assert lines[0].split() == ["AGENT", "PROBE", "EXPECTED", "GOT"]
-    assert "metadata-tcp-80" in " ".join(lines) and all(line.endswith(" ok") for line in lines[1:])
+    assert "metadata-tcp-80" in " ".join(lines) and all(line.endswith(" ok") for line in lines[1:-1])
+    assert lines[-1].split()[:2] == ["-", "daemon"] and lines[-1].endswith("FAILED")
+
+
+def test_a_daemon_that_is_not_there_is_told_with_what_to_type(shared_world):
+    done = shared_world.host.tool("check", "--json", check=False)
+    (row,) = [row for row in json.loads(done.stdout)["rows"] if row["probe"] == "daemon"]
+    assert done.returncode == 1 and not row["ok"]
+    assert "no daemon at /run/stile/control.sock" in row["got"]
+    assert "systemctl start stiled" in row["got"]
 
 
 def test_metrics_are_what_prometheus_reads(shared_world):
     host = shared_world.host
-    host.tool("check", "--metrics", "/run/stile.prom")
+    host.tool("check", "--metrics", "/run/stile.prom", check=False)
     text = host.read("/run/stile.prom")
     assert "stile_fence_whole 1\n" in text and 'stile_fence_probe_ok{agent="alpha",probe="gateway-icmp"} 1\n' in text
     if host.run("which", "promtool", check=False).returncode == 0:
@@ -57,7 +68,7 @@ def test_unknown_agent_is_an_error(shared_world):
 def test_leaves_no_trace_in_the_agents_namespace(shared_world):
     look = "ip -o addr; ip route; ip neigh; ip -o link | sed 's/stats.*//'"
     before = shared_world.host.run("ip", "netns", "exec", "agent-alpha", "sh", "-c", look).stdout
-    shared_world.host.tool("check")
+    shared_world.host.fence_is_whole()
     assert shared_world.host.run("ip", "netns", "exec", "agent-alpha", "sh", "-c", look).stdout == before
 
 

@@ -83,7 +83,23 @@ def test_repeating_with_another_policy_replaces_the_card_only(host):
     second = host.create("alpha", "--allow", ".example.org")
     assert second["instance"] == first["instance"] and second["address"] == first["address"]
     card = card_of(host, "alpha")
-    assert card["allowed_hosts"] == [".example.org"] and "ttl_seconds" not in card
+    assert card["allowed_hosts"] == [".example.org"]
+    assert card["ttl_seconds"] == 3600 and second["expires"] == first["expires"]
+
+
+def test_another_ttl_leaves_the_policy_alone(host):
+    first = host.create("alpha", "--allow", ".example.com", "--ttl", "1h")
+    second = host.create("alpha", "--ttl", "2h")
+    assert card_of(host, "alpha")["allowed_hosts"] == [".example.com"]
+    assert second["expires"] > first["expires"]
+
+
+def test_a_card_replaces_all_of_the_old_one(host):
+    host.create("alpha", "--allow", ".example.com", "--ttl", "1h")
+    host.write("/etc/alpha.json", json.dumps({"agent_id": "alpha", "allowed_hosts": ["b.test"]}))
+    assert "expires" not in host.create("alpha", "--card", "/etc/alpha.json")
+    card = card_of(host, "alpha")
+    assert card["allowed_hosts"] == ["b.test"] and "ttl_seconds" not in card
 
 
 def test_repeating_makes_whole_what_is_missing(host):
@@ -94,7 +110,7 @@ def test_repeating_makes_whole_what_is_missing(host):
     again = host.create("alpha")
     assert again["instance"] == first["instance"]
     assert card_of(host, "alpha")["allowed_hosts"] == [".example.com"]
-    assert host.tool("check", "alpha").returncode == 0
+    assert host.fence_is_whole("alpha")
 
 
 def test_addresses_rotate_and_the_pointer_is_kept_on_disk(host):
@@ -115,7 +131,7 @@ def test_small_subnet_is_used_to_its_last_address_and_no_further(host):
     assert done.returncode == 1 and "are taken" in done.stderr
     host.tool("delete", "a2")
     assert host.create("again")["address"] == "10.9.0.3"
-    assert host.tool("check").returncode == 0
+    assert host.fence_is_whole()
 
 
 def test_another_create_after_delete_is_another_instance(host):
@@ -144,7 +160,7 @@ def test_agent_that_the_daemon_knows_gets_its_own_address_and_no_second_card(hos
     assert host.run("ls", "/run/stile/agents.d").stdout == ""
     done = host.tool("create", "carded", "--allow", "b.example", check=False)
     assert done.returncode == 1 and "/etc/stile/agents.d/carded.json" in done.stderr
-    assert host.tool("check").returncode == 0
+    assert host.fence_is_whole()
     host.tool("delete", "carded")
     assert host.exists("/etc/stile/agents.d/carded.json")
 
@@ -214,7 +230,7 @@ def test_creates_and_deletes_at_once_leave_only_whole_agents(host):
         started = [host.start_tool(what, f"agent-{i % 4}", stdout=subprocess.DEVNULL)
                    for i in range(8) for what in ("create", "delete")]
         assert [process.wait(timeout=60) for process in started] == [0] * 16
-        assert host.tool("check").returncode == 0
+        assert host.fence_is_whole()
         assert host.tool("repair").stdout == "nothing to repair\n"
 
 

@@ -32,7 +32,7 @@ def test_flushed_ruleset_is_put_back(watched):
         host.nft("flush ruleset")
         wait_for_words(watched.watch, "loaded the table")
         assert host.agents()["alpha"]["state"] == "ok"
-    assert host.tool("check").returncode == 0
+    assert host.fence_is_whole()
 
 
 @pytest.mark.long
@@ -62,7 +62,7 @@ def test_any_change_to_the_table_is_undone(watched, damage):
     host = watched.host
     host.nft(damage)
     wait_for_words(watched.watch, "table")
-    assert host.tool("check").returncode == 0
+    assert host.fence_is_whole()
 
 
 def test_sysctls_of_the_devices_are_set_back(watched):
@@ -81,7 +81,7 @@ def test_sysctls_of_the_devices_are_set_back(watched):
 def test_gateway_is_put_back(watched):
     watched.host.run("ip", "addr", "del", "10.200.0.1/32", "dev", "lo")
     wait_for_words(watched.watch, "added the gateway")
-    assert watched.host.tool("check").returncode == 0
+    assert watched.host.fence_is_whole()
 
 
 def test_makes_the_fence_where_there_is_none_yet(host):
@@ -165,4 +165,4 @@ def test_devices_of_agents_are_shut_where_the_host_forwards_already(host):
     host.sysctl("net.ipv6.conf.all.forwarding", 1)
     host.create("alpha")
     assert host.sysctl(f"net.ipv4.conf.{host.device('alpha')}.forwarding") == "0"
-    assert host.tool("check").returncode == 0
+    assert host.fence_is_whole()

@@ -104,6 +104,11 @@ class Host(Namespace):
         assert systemd.stdout.readline() == "READY=1\n"
         return process
 
+    def fence_is_whole(self, *arguments):
+        """What `check` says of the fence, whether or not there is a daemon behind it."""
+        rows = json.loads(self.tool("check", *arguments, "--json", check=False).stdout)["rows"]
+        return all(row["ok"] for row in rows if row["probe"] != "daemon")
+
     def create(self, agent, *arguments):
         return json.loads(self.tool("create", agent, *arguments, "--json").stdout)
 

@@ -14,6 +14,8 @@ class LineSource {
  public:
   // "-" is standard input.
   static Result<LineSource> open(const std::string& path);
+  // Of an open file, which becomes this object's; `name` is for messages.
+  LineSource(int fd, std::string name);
   LineSource(LineSource&& other) noexcept;
   LineSource& operator=(LineSource&&) = delete;
   ~LineSource();
@@ -28,7 +30,6 @@ class LineSource {
   [[nodiscard]] const std::string& error() const noexcept { return error_; }  // empty: none
 
  private:
-  LineSource(int fd, std::string name);
   bool fill();
 
   int fd_;

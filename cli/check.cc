@@ -4,10 +4,14 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/from_daemon.h"
 #include "cli/said.h"
+#include "config/effective.h"
+#include "config/load.h"
 
 namespace stile::cli {
 namespace {
@@ -16,6 +20,37 @@ struct CheckOptions {
   std::optional<std::string> file;
   bool effective = false, json = false;
 };
+
+// What the daemon found in files that the caller may not read.
+int print_given(const DaemonConfig& given, bool effective, std::ostream& out, std::ostream& err) {
+  for (const Json& card : given.rejected_cards) err << "card refused: " << text_of(card, "problem");
+  out << given.file
+      << (given.rejected_cards.empty() ? " is fine"
+                                       : " can be used, but not all of its agent cards")
+      << " (read by the daemon)\n  digest     " << given.digest << '\n';
+  const auto loaded = config::load_text(given.text, given.file);
+  if (effective && loaded) {
+    out << '\n';
+    config::print_effective(*loaded, out);
+  }
+  return given.rejected_cards.empty() ? fine : failed;
+}
+
+int run_check(const CheckOptions& options, std::ostream& out, std::ostream& err) {
+  std::ostringstream own_out, own_err;
+  const int status = config::check(options.file, own_out, own_err, {options.effective, true});
+  if (status != fine && !options.file) {
+    const auto given = read_daemon_config({});
+    if (given) return print_given(*given, options.effective, out, err);
+    if (given.error().code == "config-error") {
+      err << given.error().message;
+      return failed;
+    }
+  }
+  out << own_out.str();
+  err << own_err.str();
+  return status;
+}
 
 }  // namespace
 
@@ -33,7 +68,7 @@ void add_check(Command& stile) {
       "Exit status 1: the config cannot be used, or one of its agent cards is refused.");
   command.does([options] {
     const auto check = [&](std::ostream& out, std::ostream& err) {
-      return config::check(options->file, out, err, {options->effective, true});
+      return run_check(*options, out, err);
     };
     return options->json ? print_said(check) : check(std::cout, std::cerr);
   });

@@ -6,7 +6,6 @@
 #include "cli/commands.h"
 #include "cli/control_command.h"
 #include "cli/print_diff.h"
-#include "cli/read_logs.h"
 #include "cli/used_config.h"
 
 namespace stile::cli {
@@ -32,9 +31,7 @@ Outcome<Judge> judge_before(const DiffOptions& options) {
 }
 
 int compare_by_log(const DiffOptions& options, const UsedConfig& config) {
-  const auto logs = audit_logs(options.logs, config);
-  if (!logs) return report(logs.error(), options.control);
-  const auto seen = read_logs(*logs);
+  const auto seen = read_seen(options.logs, config);
   if (!seen) return report(seen.error(), options.control);
   const auto before = judge_before(options);
   if (!before) return report(before.error(), options.control);

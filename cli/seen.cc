@@ -70,18 +70,20 @@ void Seen::add(const audit::Line& line) {
   }
 }
 
+void Seen::add_line(std::string_view text) {
+  audit::Line line;
+  const auto kind = audit::read_line(text, line);
+  if (kind == audit::LineKind::whole) {
+    add(line);
+  } else if (kind == audit::LineKind::foreign) {
+    ++foreign_lines_;
+  }
+}
+
 Result<void> Seen::read(const std::string& file) {
   auto source = audit::LineSource::open(file);
   if (!source) return source.error();
-  audit::Line line;
-  while (source->next()) {
-    const auto kind = audit::read_line(source->line(), line);
-    if (kind == audit::LineKind::whole) {
-      add(line);
-    } else if (kind == audit::LineKind::foreign) {
-      ++foreign_lines_;
-    }
-  }
+  while (source->next()) add_line(source->line());
   if (!source->error().empty()) return Error{source->error()};
   return {};
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "acl/pattern.h"
@@ -42,6 +43,8 @@ class Seen {
 
   // Adds the requests of a log; "-" is standard input. What is no audit line is only counted.
   [[nodiscard]] Result<void> read(const std::string& file);
+  // Adds one line of a log.
+  void add_line(std::string_view text);
 
   [[nodiscard]] const std::map<SeenTarget, SeenOutcome>& targets() const noexcept {
     return targets_;

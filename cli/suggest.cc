@@ -5,7 +5,6 @@
 #include "cli/allowlist.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
-#include "cli/read_logs.h"
 #include "cli/used_config.h"
 #include "config/diagnostics.h"
 
@@ -164,9 +163,7 @@ int run_suggest(const SuggestOptions& options) {
   } else if (options.config || options.logs.empty()) {
     return report(read.error(), control);
   }  // else it may be another host's log: only the usual ports are taken for granted
-  const auto logs = audit_logs(options.logs, config);
-  if (!logs) return report(logs.error(), control);
-  const auto seen = read_logs(*logs);
+  const auto seen = read_seen(options.logs, config);
   if (!seen) return report(seen.error(), control);
   const auto lists =
       make_allowlists(*seen, {[&](const std::string& agent) { return ports_of(config, agent); },

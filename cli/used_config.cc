@@ -4,17 +4,21 @@
 #include <utility>
 
 #include "cli/command.h"
+#include "cli/from_daemon.h"
+#include "cli/read_logs.h"
 #include "config/compile.h"
 
 namespace stile::cli {
 
-Outcome<UsedConfig> read_config(const std::optional<std::string>& path) {
-  const auto cannot_use = [](const config::Diagnostics& problems) {
-    auto text = problems.text();
-    if (text.ends_with('\n')) text.pop_back();
-    return Failure{failed, "config-error", std::move(text), {}};
-  };
-  auto loaded = config::load_or_default(path);
+namespace {
+
+Failure cannot_use(const config::Diagnostics& problems) {
+  auto text = problems.text();
+  if (text.ends_with('\n')) text.pop_back();
+  return {failed, "config-error", std::move(text), {}};
+}
+
+Outcome<UsedConfig> compile(config::Checked<config::Loaded> loaded) {
   if (!loaded) return cannot_use(loaded.error());
   auto shared = config::share(*loaded);
   auto policies = config::compile_all(*loaded, shared);
@@ -22,6 +26,28 @@ Outcome<UsedConfig> read_config(const std::optional<std::string>& path) {
   std::string name = loaded->settings.file.empty() ? "embedded default" : loaded->settings.file;
   return UsedConfig{std::move(name), std::move(*loaded),
                     std::make_shared<const acl::Snapshot>(1, std::move(*policies))};
+}
+
+}  // namespace
+
+Outcome<UsedConfig> read_config(const std::optional<std::string>& path) {
+  auto own = compile(config::load_or_default(path));
+  if (own || path) return own;
+  const auto given = read_daemon_config({});
+  if (!given) return given.error().code == "config-error" ? given.error() : own.error();
+  return compile(config::load_text(given->text, given->file));
+}
+
+Outcome<Seen> read_seen(const std::vector<std::string>& named,
+                        const std::optional<UsedConfig>& config) {
+  const auto logs = audit_logs(named, config);
+  auto seen = logs ? read_logs(*logs) : logs.error();
+  if (seen || !named.empty()) return seen;
+  Seen given;
+  const auto read =
+      read_daemon_log({}, false, [&](std::string_view line) { given.add_line(line); });
+  if (!read) return seen;
+  return given;
 }
 
 Outcome<std::vector<std::string>> audit_logs(const std::vector<std::string>& named,

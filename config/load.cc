@@ -72,6 +72,16 @@ Checked<Settings> parse_settings(std::string_view text, const std::string& file)
   return std::move(*settings);
 }
 
+Checked<Loaded> load_text(std::string_view text, const std::string& file) {
+  Diagnostics problems;
+  Digest digest;
+  digest.add(file, text);
+  auto settings = read_text(text, file, problems);
+  if (!settings) return problems;
+  settings->agents.directories.clear();
+  return complete(std::move(*settings), ::geteuid(), std::move(digest), std::move(problems));
+}
+
 Checked<Loaded> load(const std::string& path) {
   Diagnostics problems;
   const auto opened = open_trusted(path, std::nullopt);

@@ -28,6 +28,9 @@ struct Loaded {
 // The text of a stile.toml alone; none of the files that it names is looked at.
 [[nodiscard]] Checked<Settings> parse_settings(std::string_view text, const std::string& file);
 
+// A config that needs no other file, as settings_text writes it; directories of cards are not read.
+[[nodiscard]] Checked<Loaded> load_text(std::string_view text, const std::string& file);
+
 // Reads a config and all that it names. An error in the file or in one that it names refuses the
 // whole; a bad card is only among the rejected.
 [[nodiscard]] Checked<Loaded> load(const std::string& path);

@@ -169,6 +169,20 @@ void Connection::answer(std::string_view line) {
   flush();
 }
 
+void Connection::answer_in_pieces(NextPiece next) {
+  next_piece_ = std::move(next);
+  send_piece();
+}
+
+void Connection::send_piece() {
+  if (!socket_.is_open()) return;
+  if (!next_piece_(out_)) {
+    next_piece_ = nullptr;
+    is_busy_ = false;
+  }
+  flush();
+}
+
 bool Connection::push(std::string_view line) {
   if (!socket_.is_open()) return true;
   if (out_.size() + line.size() >= max_unread_bytes) return false;
@@ -192,7 +206,9 @@ void Connection::flush() {
   stall_.cancel();
   // Not from here: whoever answers may be in the middle of something.
   asio::post(socket_.get_executor(), [self = shared_from_this()] {
-    if (self->socket_.is_open()) self->go_on();
+    if (!self->socket_.is_open()) return;
+    if (self->next_piece_ && self->out_.empty()) return self->send_piece();
+    self->go_on();
   });
 }
 

@@ -50,6 +50,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // One line, without its newline.
   void answer(std::string_view line);
   void fail(const Failure& failure);
+  // An answer in pieces: `next` appends whole lines and says whether there are more. It is called
+  // when the client has taken the piece before.
+  using NextPiece = std::function<bool(std::string& out)>;
+  void answer_in_pieces(NextPiece next);
   // A line on its own account, for `tail`. False: the client does not read, and it was left out.
   [[nodiscard]] bool push(std::string_view line);
   // From now on the connection itself means something: it stays when the client has said its last.
@@ -70,6 +74,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool receive();  // false: closed
   [[nodiscard]] bool next_line(std::string& line);
   void serve_line(const std::string& line);
+  void send_piece();
   void flush();
 
   Socket socket_;
@@ -79,6 +84,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::function<void(Connection&)> on_end_;
   std::string in_, out_;
   UniqueFd descriptor_;
+  NextPiece next_piece_;
   bool is_busy_ = false;      // a request is being served
   bool is_skipping_ = false;  // the rest of a line that was too long
   bool is_at_end_ = false;    // the client has said its last

@@ -26,8 +26,8 @@ struct ActionRow {
   Names one_of;  // exactly one of these two
 };
 
-const std::array<ActionRow, 17>& actions() {
-  static const std::array<ActionRow, 17> rows{{
+const std::array<ActionRow, 19>& actions() {
+  static const std::array<ActionRow, 19> rows{{
       {Action::ping, "ping", true, {}, {}, {}},
       {Action::status, "status", true, {}, {}, {}},
       {Action::agents, "agents", true, {}, {}, {}},
@@ -53,6 +53,8 @@ const std::array<ActionRow, 17>& actions() {
        {"agent", "source", "url", "host", "port", "method", "resolve"},
        {}},
       {Action::tail, "tail", true, {}, {"agent", "verdict"}, {}},
+      {Action::log, "log", true, {}, {"agent", "rotated"}, {}},
+      {Action::config, "config", true, {}, {"on_disk"}, {}},
       {Action::connections, "connections", true, {}, {"agent"}, {}},
       {Action::adopt_listener, "adopt-listener", false, {}, {}, {"agent", "card"}},
   }};
@@ -155,6 +157,8 @@ void read_field(std::string_view name, const Node& node, const Reader& reader, R
   if (name == "port") set(request.port, read_port(node, reader));
   if (name == "method") set(request.method, read_text(node, reader, 64));
   if (name == "resolve") set(request.resolve, config::Boolean::read(node, reader));
+  if (name == "rotated") set(request.rotated, config::Boolean::read(node, reader));
+  if (name == "on_disk") set(request.on_disk, config::Boolean::read(node, reader));
   if (name == "verdict") set(request.verdict, read_verdict(node, reader));
 }
 

@@ -31,6 +31,8 @@ enum class Action : std::uint8_t {
   drain,
   explain,
   tail,
+  log,
+  config,
   connections,
   adopt_listener,
 };
@@ -59,6 +61,7 @@ struct Request {
   std::string url, host, port, method;  // as they were written: explaining them is the point
   bool resolve = false;
   std::string verdict;
+  bool rotated = false, on_disk = false;
 };
 
 // Every field that the action does not know is an error that names the nearest known one.

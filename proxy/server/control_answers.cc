@@ -284,6 +284,22 @@ std::string reload_text(const control::LivePolicy& policy, const ReloadResult& r
   return out;
 }
 
+std::string config_text(const WrittenConfig& config) {
+  std::string out;
+  {
+    JsonObject object{out};
+    object.add("ok", true).add("file", config.file).add("digest", config.digest);
+    {
+      JsonArray cards{object.key("rejected_cards")};
+      for (const auto& card : config.rejected) {
+        add_rejected(cards, card.file, card.id, card.problems);
+      }
+    }
+    object.add("text", config.text);
+  }
+  return out;
+}
+
 std::string answer_with(std::string_view key, std::string_view value) {
   std::string out;
   JsonObject{out}.add("ok", true).add(key, value);

@@ -47,6 +47,7 @@ struct StatusTail {
     const std::vector<std::vector<session::ConnectionInfo>>& parts);
 [[nodiscard]] std::string reload_text(const control::LivePolicy& policy,
                                       const ReloadResult& result);
+[[nodiscard]] std::string config_text(const WrittenConfig& config);
 // {"ok":true,"KEY":"VALUE"}
 [[nodiscard]] std::string answer_with(std::string_view key, std::string_view value);
 

@@ -6,6 +6,7 @@
 
 #include "acl/quoted.h"
 #include "control/json_text.h"
+#include "control/log_lines.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/task.h"
 #include "proxy/server/control_answers.h"
@@ -44,6 +45,10 @@ void ControlService::serve(const Request& request, const Client& client) {
       return explain(request, client);
     case Action::tail:
       return tail(request, client);
+    case Action::log:
+      return log(request, client);
+    case Action::config:
+      return config(request, client);
     case Action::put_agent:
       return put_agent(request, client);
     case Action::remove_agent:
@@ -187,6 +192,38 @@ void ControlService::tail(const Request& request, const Client& client) {
 
 void ControlService::announce(const LogNews& news) {
   tail_.announce(news.is_failing ? audit_failing_event(news.text) : audit_restored_event(news));
+}
+
+void ControlService::log(const Request& request, const Client& client) {
+  const auto& path = desk_.settings().audit.path;
+  if (path == "-") {
+    return client->fail({ErrorCode::bad_request,
+                         "the audit log goes to standard output; where systemd starts the daemon: "
+                         "journalctl -u stiled -o cat"});
+  }
+  auto opened = control::LogLines::open({path, request.rotated, request.agent});
+  if (!opened) return client->fail({ErrorCode::internal, opened.error().message});
+  auto lines = std::make_shared<control::LogLines>(std::move(*opened));
+  client->answer_in_pieces(
+      [lines, begin = answer_with("path", path) + '\n'](std::string& out) mutable {
+        out += std::exchange(begin, {});
+        const bool has_more = lines->append_some(out);
+        if (!has_more) out += "{\"event\":\"end\"}\n";
+        return has_more;
+      });
+}
+
+void ControlService::config(const Request& request, const Client& client) {
+  if (request.on_disk && !client->peer().may_change) {  // reading everything holds up a reload
+    return client->fail({ErrorCode::forbidden, "this socket shows only the config in force"});
+  }
+  desk_.write_config(request.on_disk, [client](const control::Outcome<WrittenConfig>& config) {
+    if (config) {
+      client->answer(config_text(*config));
+    } else {
+      client->fail(config.error());
+    }
+  });
 }
 
 void ControlService::on_closed(control::Connection& client) {

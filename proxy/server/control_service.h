@@ -55,6 +55,8 @@ class ControlService final : public control::Service {
   void connections(const Request& request, const Client& client);
   void explain(const Request& request, const Client& client);
   void tail(const Request& request, const Client& client);
+  void log(const Request& request, const Client& client);
+  void config(const Request& request, const Client& client);
   [[nodiscard]] std::string head_of_status() const;
 
   // Changing.

@@ -35,6 +35,12 @@ struct ReloadResult {
   std::vector<control::AgentChange> changes;
 };
 
+// A config as one text.
+struct WrittenConfig {
+  std::string file, digest, text;
+  std::vector<config::RejectedCard> rejected;
+};
+
 class PolicyDesk {
  public:
   // What the desk needs of the rest of the daemon.
@@ -69,6 +75,9 @@ class PolicyDesk {
   void commit(const control::Edit& edit, ChangeLine line, Done done);
   // Reads the files in the background. Requests that come meanwhile share one further reading.
   void reload(std::string actor, ReloadDone done);
+  // The config in force, or read anew from its files without taking it.
+  using ConfigDone = std::function<void(const control::Outcome<WrittenConfig>&)>;
+  void write_config(bool from_disk, ConfigDone done);
   // A directory of cards looks different.
   void read_cards();
 

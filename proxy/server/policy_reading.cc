@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "config/settings_text.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/log.h"
 #include "proxy/server/policy_desk.h"
@@ -37,6 +38,41 @@ void PolicyDesk::reload(std::string actor, ReloadDone done) {
       "RELOADING=1\nMONOTONIC_USEC=" +
       std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
   start_reading();
+}
+
+namespace {
+
+control::Outcome<WrittenConfig> written(const control::Base& base) {
+  const auto& loaded = base.loaded;
+  if (loaded.settings.agent.size() + loaded.cards.accepted.size() != base.entries.size()) {
+    return control::Failure{control::ErrorCode::bad_request,
+                            "this daemon was not configured by a stile.toml"};
+  }
+  return WrittenConfig{loaded.settings.file, loaded.digest, config::settings_text(loaded),
+                       loaded.cards.rejected};
+}
+
+}  // namespace
+
+void PolicyDesk::write_config(bool from_disk, ConfigDone done) {
+  // A copy: the desk goes on working with its own.
+  auto copy = std::make_shared<control::BasePtr>();
+  if (!from_disk) *copy = std::make_unique<control::Base>(policy_.base());
+  asio::post(reader_, [this, copy, done = std::move(done)] {
+    control::Outcome<WrittenConfig> config = control::Failure{};
+    try {
+      auto base =
+          *copy ? config::Checked<control::BasePtr>{std::move(*copy)} : control::read_base(read_);
+      if (base) {
+        config = written(**base);
+      } else {
+        config = control::Failure{control::ErrorCode::config_error, base.error().text()};
+      }
+    } catch (const std::exception& problem) {
+      config = control::Failure{control::ErrorCode::internal, problem.what()};
+    }
+    asio::post(context_, [done, config = std::move(config)] { done(config); });
+  });
 }
 
 void PolicyDesk::read_cards() {

@@ -1,0 +1,49 @@
+// What a caller may not read himself, given out by the daemon.
+#include "cli/from_daemon.h"
+
+#include <unistd.h>
+
+#include <chrono>
+
+#include "config/load.h"
+
+namespace stile::cli {
+namespace {
+
+constexpr std::chrono::seconds patience_for_a_line{60};
+constexpr std::string_view end_of_log = R"({"event":"end"})";
+
+}  // namespace
+
+Outcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
+                              const UseLine& use) {
+  auto client = connect(options, Access::look);
+  if (!client) return client.error();
+  const Json request{{"action", "log"}, {"rotated", with_rotated}};
+  if (const auto answer = send_request(*client, request); !answer) return answer.error();
+  while (true) {
+    const auto line = client->next_line(patience_for_a_line);
+    if (!line) return failure_of(line.error(), client->path());
+    if (!*line) {
+      return Failure{failed, "no-answer", "the daemon at " + client->path() + " hung up",
+                     "journalctl -u stiled -n 50"};
+    }
+    if (**line == end_of_log) return {};
+    use(**line);
+  }
+}
+
+Outcome<DaemonConfig> read_daemon_config(const ControlOptions& options) {
+  const Failure no_help{failed, "no-config", "the daemon cannot help", {}};
+  if (::geteuid() == 0) return no_help;
+  auto client = connect(options, Access::look);
+  if (!client) return client.error();
+  const auto answer = send_request(*client, {{"action", "config"}, {"on_disk", true}});
+  if (!answer) return answer.error();
+  const Json& json = answer->json;
+  if (text_of(json, "file") != config::default_path) return no_help;
+  return DaemonConfig{text_of(json, "file"), text_of(json, "digest"), text_of(json, "text"),
+                      list_of(json, "rejected_cards")};
+}
+
+}  // namespace stile::cli

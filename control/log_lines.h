@@ -1,0 +1,46 @@
+// LogLines: the lines of the audit log as it is now, piece by piece, oldest first.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "acl/result.h"
+#include "audit/line_source.h"
+
+namespace stile::control {
+
+class LogLines {
+ public:
+  struct Options {
+    std::string path;
+    bool with_rotated = false;  // path.1, path.2, … before it
+    std::string agent{};        // only its lines; empty: all
+  };
+  static Result<LogLines> open(Options options);
+
+  // Appends some of the lines, each with its newline. False: there are no more. What is written to
+  // the log meanwhile is not shown. Reads a bounded piece, also if no line in it is shown.
+  bool append_some(std::string& out);
+
+ private:
+  // One file, by what does not change when it is rotated while we read.
+  struct Part {
+    dev_t device = 0;
+    ino_t inode = 0;
+    std::uint64_t size = 0;
+  };
+  explicit LogLines(Options options) : options_{std::move(options)} {}
+  [[nodiscard]] bool open_next();
+
+  Options options_;
+  std::string agent_member_;
+  std::vector<Part> parts_;  // still to be read, the oldest last
+  std::unique_ptr<audit::LineSource> source_;
+  std::uint64_t left_ = 0;  // bytes of the file that is being read
+};
+
+}  // namespace stile::control

@@ -1,4 +1,8 @@
 // stile audit: reads audit logs; verifies that they are whole, or shows them to people.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -11,6 +15,7 @@
 #include "cli/advisor.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
+#include "cli/from_daemon.h"
 #include "cli/said.h"
 #include "cli/used_config.h"
 
@@ -99,15 +104,39 @@ class Shower {
   std::size_t shown_ = 0;
 };
 
+// A socket was named: then its daemon's log is meant, wherever that is.
+bool asks_the_daemon(const AuditOptions& options) {
+  const char* variable = std::getenv("STILE_SOCKET");
+  const bool is_named = !options.control.socket.empty() || (variable != nullptr && *variable != 0);
+  return options.files.empty() && is_named;
+}
+
+bool are_readable(const std::vector<std::string>& files) {
+  return std::all_of(files.begin(), files.end(),
+                     [](const auto& file) { return ::access(file.c_str(), R_OK) == 0; });
+}
+
+// The files that were named; else the log of the config, which the daemon gives to those who may
+// not read it themselves.
 int show_logs(const AuditOptions& options) {
-  const auto logs = logs_of(options);
-  if (!logs) return report(logs.error(), options.control);
   auto filter = options.show;
   if (!options.since.empty()) filter.since = since_stamp(options.since);
   Shower shower{options, std::move(filter)};
-  const int status = audit::read_lines(*logs, std::ref(shower), std::cerr);
+  const auto logs =
+      asks_the_daemon(options) ? Outcome<std::vector<std::string>>{Failure{}} : logs_of(options);
+  if (logs && (!options.files.empty() || are_readable(*logs))) {
+    const int status = audit::read_lines(*logs, std::ref(shower), std::cerr);
+    shower.end();
+    return status;
+  }
+  const auto given = read_daemon_log(options.control, false, [&](std::string_view text) {
+    audit::Line line;
+    if (audit::read_line(text, line) == audit::LineKind::whole) shower(line, text);
+  });
+  if (!given)
+    return report(logs || asks_the_daemon(options) ? given.error() : logs.error(), options.control);
   shower.end();
-  return status;
+  return fine;
 }
 
 void add_verify(Command& audit) {
@@ -130,7 +159,7 @@ void add_show(Command& audit) {
   auto options = std::make_shared<AuditOptions>();
   auto command = audit.add("show", "print the lines of a log for people");
   command.words("FILE", options->files,
-                "logs, oldest first; - is standard input (default: the log of the config)");
+                "logs, oldest first; - is standard input (default: the daemon's log)");
   command.option("--agent", options->show.agent, "only this agent");
   command.flag("--denied", options->show.denied_only, "only what was, or would be, refused");
   command.option("--since", options->since, "only from then on: 10m, 2h, 2026-11-16T09:00:00Z")

@@ -299,6 +299,13 @@ def test_tail_says_when_the_daemon_goes(town):
         assert "has gone" in watch.process.stderr.read()
 
 
+def test_audit_show_without_a_file_shows_the_log_of_the_daemon(town):
+    reaches(town, "n.test")
+    done = town[2]("audit", "show", "--denied", "--since", "10m")
+    assert done.code == 0 and len(done.out.splitlines()) == 1
+    assert "n.test" in done.out and "next: stile allow alpha n.test" in done.err
+
+
 def test_diff_compares_with_the_running_daemon(town):
     world, proxy, stile = town
     assert reaches(town, "o.test")

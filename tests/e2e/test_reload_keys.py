@@ -32,6 +32,7 @@ OTHER = {
     "agents.directories": ["/elsewhere"], "agents.watch": True,
     "netns.subnet": "10.77.0.0/16", "netns.gateway": "10.200.0.7", "netns.port": 77,
     "agent.id": "omega", "agent.source": ["192.0.2.7"], "agent.listen": ["127.0.0.1:7"],
+    "agent.listen_mode": "0600", "agent.listen_group": "root",
     "agent.allow": ["other.test"], "agent.allow_files": ["denied.txt"],
     "agent.deny": ["denied.test"], "agent.deny_files": ["denied.txt"],
     "agent.allow_ip": ["192.0.2.8"], "agent.forbid_addresses": ["192.0.2.0/24"],

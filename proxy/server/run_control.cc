@@ -66,8 +66,10 @@ void RunControl::start(session::Shared& shared, Workers& workers, UniqueFd socke
   desk_.start(log_, std::move(hooks));
   service_ = std::make_unique<ControlService>(
       context_, desk_, log_, workers,
-      ControlService::Daemon{[] {}, []() -> Result<audit::Log::Head> { return Error{"no"}; },
-                             [&shared] { return shared.connections.load(); }});
+      ControlService::Daemon{[] {},
+                             []() -> Result<audit::Log::Head> { return Error{"no"}; },
+                             [&shared] { return shared.connections.load(); },
+                             {}});
   commands_ = std::make_unique<Commands>(*service_);
   server_ = std::make_unique<control::Server>(context_, *commands_);
   if (socket) server_->listen(std::move(socket), true);

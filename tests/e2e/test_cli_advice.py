@@ -229,6 +229,7 @@ def test_ech_refused(place):
 def test_too_many_connections(place):
     busy = place.proxy.open_tunnel("known.test", place.world.port)
     assert place.reason("known.test", place.world.port) == "too-many-connections"
+    place.proxy.audit.wait_one(reason="too-many-connections")  # counted, then written once a second
     advice = place.says("audit", "show", "--denied", place.proxy.audit.path)
     command, = advice["next"]
     assert "known.test" in place.type(command) and "connections_per_agent" in advice["note"][0]

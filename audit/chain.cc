@@ -15,7 +15,7 @@ void Linker::append(std::string& out, ChainHead& head, std::string_view before,
     out += ",\"chain\":\"";
     out += chain_name;
     out += "\",\"prev\":\"";
-    out += text(head.hash);
+    out += hash_text(head.hash);
     out += '"';
   }
   out += '}';

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "audit/sha256.h"
+#include "base/sha256.h"
 
 namespace stile::audit {
 

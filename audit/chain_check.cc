@@ -29,7 +29,7 @@ bool ChainCheck::add(const Place& place, std::string_view bytes, Line& line) {
     return false;
   }
   const HexHash hash = sha_.hash(bytes);
-  if (line.raw(Key::prev) != audit::text(head_.hash) && first_seq_ != 0) {
+  if (line.raw(Key::prev) != hash_text(head_.hash) && first_seq_ != 0) {
     suspicion_ = Suspicion{last_, place, hash};
     return false;
   }
@@ -50,12 +50,12 @@ bool ChainCheck::check_torn(const Place& place, const Line& line) {
   const std::string_view named = line.raw(Key::torn);
   if (torn_at_) {
     const HexHash hash = torn_.hash();
-    if (line.raw(Key::event) == "audit-gap" && named == audit::text(hash)) return true;
+    if (line.raw(Key::event) == "audit-gap" && named == hash_text(hash)) return true;
     return fail(*torn_at_,
                 "is no whole line, and the line behind it is no audit-gap that names it");
   }
   // A line that was there but for its newline holds by itself, and is named all the same.
-  if (named.empty() || named == audit::text(head_.hash) || first_seq_ == 0) return true;
+  if (named.empty() || named == hash_text(head_.hash) || first_seq_ == 0) return true;
   return fail(place, "names a torn line that does not stand before it");
 }
 
@@ -67,7 +67,7 @@ bool ChainCheck::check_begin(const Place& place, const Line& line) {
   if (line.raw(Key::chain) != chain_name) return fail(place, "belongs to another chain");
   if (first_seq_ != 0) return true;
   const bool is_first = line.number(Key::seq) == 1;
-  const bool has_none_before = line.raw(Key::prev) == audit::text(zero_hash);
+  const bool has_none_before = line.raw(Key::prev) == hash_text(zero_hash);
   if (is_first == has_none_before) return true;
   return fail(place, is_first ? "has seq 1 but names a line before it"
                               : "names no line before it, but its seq is not 1");
@@ -87,14 +87,14 @@ bool ChainCheck::check_seq(const Place& place, const Line& line) {
   if (place.line == 1) {
     return fail(place, found + ": another chain, or the files are not given oldest first");
   }
-  if (seq == 1 && line.raw(Key::prev) == audit::text(zero_hash)) {
+  if (seq == 1 && line.raw(Key::prev) == hash_text(zero_hash)) {
     return fail(place, found + ": a new chain begins here");
   }
   return fail(place, found + ": it was put in or moved");
 }
 
 void ChainCheck::resolve(const Suspicion& suspicion, std::string_view next_prev) {
-  if (next_prev == audit::text(suspicion.later_hash)) {
+  if (next_prev == hash_text(suspicion.later_hash)) {
     fail(suspicion.earlier, "was changed: its hash is not the one that the next line names");
   } else if (!next_prev.empty()) {
     fail(suspicion.later,

@@ -129,7 +129,7 @@ bool Log::is_in_place() const {
   return options_.path == "-" || !file_.is_regular() || file_.is_named(options_.path, links());
 }
 
-Log::Head Log::text_head() const { return {head_.seq, std::string{text(head_.hash)}}; }
+Log::Head Log::text_head() const { return {head_.seq, std::string{hash_text(head_.hash)}}; }
 
 Log::Head Log::head() const {
   const std::lock_guard lock{mutex_};

@@ -120,7 +120,7 @@ bool Log::append_gap() {
     if (options_.deny_on_failure) record.verdict = acl::Verdict::deny;
   }
   const HexHash hash = torn_.present() ? torn_.hash() : zero_hash;
-  if (torn_.present()) record.torn = text(hash);
+  if (torn_.present()) record.torn = hash_text(hash);
   gap_.clear();
   gap_.add(record);
   append(gap_.piece(0));

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "audit/appender.h"
+#include "base/ascii.h"
 
 namespace stile::audit {
 namespace {
@@ -84,10 +85,9 @@ void Appender::escaped(std::string_view text) noexcept {
       *at_++ = '\\';
       *at_++ = c;
     } else {
-      constexpr std::string_view digits = "0123456789abcdef";
       plain("\\u00");
-      *at_++ = digits[byte >> 4];
-      *at_++ = digits[byte & 15];
+      *at_++ = hex_digits[byte >> 4];
+      *at_++ = hex_digits[byte & 15];
     }
   }
 }

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "audit/sha256.h"
+#include "base/sha256.h"
 
 namespace stile::audit {
 

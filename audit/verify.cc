@@ -121,7 +121,7 @@ class Verification {
  private:
   void add_line(const Place& place, const Line& line) {
     ++lines_;
-    if (text(check_.head().hash) == options_.head) has_seen_head_ = true;
+    if (hash_text(check_.head().hash) == options_.head) has_seen_head_ = true;
     open_ends_.add(place, line);
     if (line.raw(Key::event) != "audit-gap") return;
     ++gaps_;
@@ -140,7 +140,7 @@ class Verification {
     open_ends_.tell(out_);
     out_ << "holds: " << counted(lines_, "line") << " in " << counted(files_, "file") << ", "
          << counted(gaps_, "gap") << ", " << counted(open_ends_.count(), "open end") << '\n'
-         << "head: " << check_.head().seq << ' ' << text(check_.head().hash) << '\n';
+         << "head: " << check_.head().seq << ' ' << hash_text(check_.head().hash) << '\n';
   }
 
   const VerifyOptions& options_;

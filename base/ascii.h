@@ -13,6 +13,8 @@ namespace stile {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+inline constexpr std::string_view hex_digits = "0123456789abcdef";
+
 // The value of a hexadecimal digit of either case, or -1.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
   if (is_digit(c)) return c - '0';

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "audit/log.h"
-#include "audit/sha256.h"
 #include "audit/verify.h"
+#include "base/sha256.h"
 
 namespace stile::audit {
 namespace {

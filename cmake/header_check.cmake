@@ -3,7 +3,7 @@
 # A header with a .cc of the same name is compiled first in there (tests/lint holds the .cc to
 # that). For the others, a file that does nothing but include it is compiled here.
 set(stubs "")
-foreach(folder acl config audit proxy control cli netns)
+foreach(folder base acl config audit proxy control cli netns)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/${folder}/*.h)
   foreach(header ${headers})

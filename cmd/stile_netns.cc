@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "config/card.h"
 #include "config/time_text.h"
 #include "config/units.h"
@@ -20,7 +21,6 @@
 #include "netns/create.h"
 #include "netns/exec.h"
 #include "netns/files.h"
-#include "netns/json_text.h"
 #include "netns/list.h"
 #include "netns/namespaces.h"
 #include "netns/remove.h"
@@ -81,12 +81,12 @@ int create(netns::Host& host, const Options& options) {
   const auto proxy = netns::proxy_url(host.setup.netns);
   const auto until = created->expires ? config::time_text(*created->expires) : std::string{};
   if (options.json) {
-    std::cout << "{\"agent\":" << netns::json_text(agent.id)
-              << ",\"address\":" << netns::json_text(agent.address.text())
-              << ",\"instance\":" << netns::json_text(agent.instance)
-              << ",\"namespace\":" << netns::json_text(netns::namespace_name(agent.id))
-              << ",\"proxy\":" << netns::json_text(proxy)
-              << (until.empty() ? "" : ",\"expires\":" + netns::json_text(until))
+    std::cout << "{\"agent\":" << json_text(agent.id)
+              << ",\"address\":" << json_text(agent.address.text())
+              << ",\"instance\":" << json_text(agent.instance)
+              << ",\"namespace\":" << json_text(netns::namespace_name(agent.id))
+              << ",\"proxy\":" << json_text(proxy)
+              << (until.empty() ? "" : ",\"expires\":" + json_text(until))
               << ",\"created\":" << (created->was_there ? "false" : "true") << "}\n";
   } else {
     std::cout << agent.id << (created->was_there ? " is there" : " created") << ": address "
@@ -103,7 +103,7 @@ int remove(netns::Host& host, const Options& options) {
   std::cout << options.id << (removed->was_there ? " deleted\n" : " was not there\n");
   for (const auto& process : removed->inside) {
     std::cout << (options.kill ? "killed: " : "still running, without a network: ") << process.pid
-              << ' ' << netns::json_text(process.name) << '\n';
+              << ' ' << json_text(process.name) << '\n';
   }
   return 0;
 }

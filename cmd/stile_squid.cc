@@ -43,7 +43,7 @@ config::Checked<server::Reading> read_all(const std::string& file, const std::st
   config::Digest digest;
   auto conf = read_conf(file, digest);
   if (!conf) return conf.error();
-  auto compiled = squid::compile(std::move(*conf), digest.finish());
+  auto compiled = squid::compile(std::move(*conf), digest.hex());
   if (!compiled) return compiled.error();
   auto& server = compiled->loaded.settings.server;
   if (server.user.empty()) server.user = user;

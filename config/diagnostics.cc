@@ -5,6 +5,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/ascii.h"
+
 namespace stile::config {
 
 std::string Diagnostic::text() const {
@@ -63,7 +65,6 @@ std::string Diagnostics::text() const {
 }
 
 std::string printable(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -71,8 +72,8 @@ std::string printable(std::string_view text) {
       out += c;
     } else {
       out += "\\x";
-      out += digits[byte >> 4U];
-      out += digits[byte & 15U];
+      out += hex_digits[byte >> 4U];
+      out += hex_digits[byte & 15U];
     }
   }
   return out;

@@ -2,27 +2,27 @@
 // with.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
+
+#include "base/sha256.h"
 
 namespace stile::config {
 
 class Digest {
  public:
-  Digest();
-  ~Digest();
-  Digest(Digest&&) noexcept;
-  Digest& operator=(Digest&&) noexcept;
-
-  // Name and content go in with their lengths: moving bytes from one file to the next is a change.
-  void add(std::string_view file, std::string_view content);
-  // Lower-case hex. Nothing can be added afterwards.
-  [[nodiscard]] std::string finish();
+  // Name and content are hashed with their lengths: moving bytes from one file to the next is a
+  // change.
+  void add(std::string_view file, std::string_view content) {
+    for (const auto part : {file, content}) {
+      hash_.update(std::to_string(part.size()) + ':');
+      hash_.update(part);
+    }
+  }
+  [[nodiscard]] std::string hex() const { return std::string{hash_text(hash_.hex())}; }
 
  private:
-  struct State;  // keeps OpenSSL's headers out of everything else
-  std::unique_ptr<State> state_;
+  Sha256 hash_;
 };
 
 }  // namespace stile::config

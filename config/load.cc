@@ -58,7 +58,7 @@ Checked<Loaded> complete(Settings settings, uid_t owner, Digest digest, Diagnost
     return problems;
   }
   return Loaded{std::move(settings), std::move(*cards), std::move(lists), std::move(claims), owner,
-                digest.finish()};
+                digest.hex()};
 }
 
 }  // namespace

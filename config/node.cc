@@ -1,7 +1,43 @@
-// Node: the names of its types, for messages.
+// Node: the names of its types for messages, and the document as JSON.
 #include "config/node.h"
 
+#include "base/json.h"
+
 namespace stile::config {
+namespace {
+
+struct JsonAppender {
+  std::string& out;
+
+  void operator()(const Unusable&) const { out += "null"; }
+  void operator()(bool value) const { out += value ? "true" : "false"; }
+  void operator()(std::int64_t value) const { out += std::to_string(value); }
+  void operator()(double value) const { append_number(out, value); }
+  void operator()(const std::string& value) const { append_quoted(out, value); }
+  void operator()(const Timestamp& value) const { out += std::to_string(value.micros); }
+  void operator()(const Node::Array& values) const {
+    JsonArray array{out};
+    for (const auto& value : values) {
+      array.next();
+      std::visit(*this, value.value);
+    }
+  }
+  void operator()(const Node::Table& members) const {
+    JsonObject object{out};
+    for (const auto& member : members) {
+      object.key(member.key);
+      std::visit(*this, member.value.value);
+    }
+  }
+};
+
+}  // namespace
+
+std::string json_text(const Node& node) {
+  std::string out;
+  std::visit(JsonAppender{out}, node.value);
+  return out;
+}
 
 std::string_view Node::type_name() const {
   struct Name {

@@ -42,6 +42,9 @@ struct Node {
   [[nodiscard]] std::string_view type_name() const;
 };
 
+// The document as JSON on one line. A time becomes its microseconds, an unusable value null.
+[[nodiscard]] std::string json_text(const Node& node);
+
 struct Member {
   std::string key;
   Position position;  // of the key

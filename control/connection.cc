@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "control/json_text.h"
+#include "base/json.h"
 
 namespace stile::control {
 namespace {

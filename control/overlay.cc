@@ -82,7 +82,7 @@ Identity identify(const config::AgentSettings& agent) {
   for (const auto& key : config::agent_keys()) {
     if (key.name != "expires") digest.add(key.name, key.print(agent));
   }
-  identity.entry = digest.finish();
+  identity.entry = digest.hex();
   return identity;
 }
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "acl/quoted.h"
+#include "base/json.h"
 #include "config/json_loader.h"
 #include "config/nearest.h"
 #include "config/values.h"
-#include "control/json_text.h"
 
 namespace stile::control {
 namespace {
@@ -94,7 +94,7 @@ std::optional<std::string> read_text(const Node& node, const Reader& reader, std
 
 std::optional<std::string> read_card(const Node& node, const Reader& reader) {
   if (node.as<Node::Table>() == nullptr) return reader.wrong_type(node, "an agent card (object)");
-  std::string text = node_text(node);
+  std::string text = config::json_text(node);
   std::size_t regexes = 0;
   for (auto at = text.find("\"~"); at != std::string::npos; at = text.find("\"~", at + 1)) {
     if (++regexes > Request::max_regexes) return reader.error(node, too_many_regexes);

@@ -1,7 +1,7 @@
 // SavedState: writing it.
 #include "control/saved_state.h"
 
-#include "control/json_text.h"
+#include "base/json.h"
 
 namespace stile::control {
 namespace {

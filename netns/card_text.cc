@@ -5,10 +5,10 @@
 #include <array>
 #include <string_view>
 
+#include "base/json.h"
 #include "config/card.h"
 #include "config/json_loader.h"
 #include "config/time_text.h"
-#include "netns/json_text.h"
 
 namespace stile::netns {
 namespace {
@@ -100,7 +100,7 @@ config::Checked<std::string> bound_card(Node card, const CardRequest& request, c
   }
   set(card, "source", list_of({agent.address.text()}));
   set(card, "instance", {agent.instance, {}});
-  auto text = json_text(card);
+  auto text = config::json_text(card);
   const auto checked = config::parse_card(text, {request.file.value_or("create"), now, {}});
   if (!checked) return checked.error();
   return text;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/ascii.h"
 #include "config/card.h"
 #include "config/time_text.h"
 #include "netns/binding.h"
@@ -33,11 +34,10 @@ Result<std::string> random_instance() {
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     return system_error("cannot get random bytes");
   }
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
   for (const auto byte : bytes) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 15U];
+    text += hex_digits[byte >> 4U];
+    text += hex_digits[byte & 15U];
   }
   return text_result(std::move(text));
 }

@@ -3,10 +3,10 @@
 
 #include <set>
 
+#include "base/json.h"
 #include "config/card.h"
 #include "config/time_text.h"
 #include "netns/columns.h"
-#include "netns/json_text.h"
 #include "netns/link.h"
 
 namespace stile::netns {

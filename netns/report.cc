@@ -1,8 +1,8 @@
 // report: what `check` found, for people, for programs, for Prometheus.
 #include "netns/report.h"
 
+#include "base/json.h"
 #include "netns/columns.h"
-#include "netns/json_text.h"
 
 namespace stile::netns {
 namespace {

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "config/time_text.h"
-#include "control/json_text.h"
 #include "proxy/server/version.h"
 
 namespace stile::server {
 namespace {
 
-using control::JsonArray, control::JsonObject;
 using Running = control::LivePolicy::Running;
 
 // A list file may have a million; the rest is counted.
@@ -28,7 +27,7 @@ void add_rules(JsonObject& object, std::string_view name, const acl::Rules& rule
     std::size_t shown = 0;
     for (const auto& set : rules.sets) {
       for (std::uint32_t i = 0; i < set->size() && shown < max_patterns_shown; ++i, ++shown) {
-        control::append_quoted(array.next(), acl::RuleRef{set.get(), i}.pattern());
+        append_quoted(array.next(), acl::RuleRef{set.get(), i}.pattern());
       }
     }
   }

@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "acl/quoted.h"
+#include "base/ascii.h"
+#include "base/json.h"
 #include "config/card.h"
 #include "control/grants.h"
-#include "control/json_text.h"
 #include "proxy/base/clock.h"
 #include "proxy/net/sockaddr.h"
 #include "proxy/server/control_answers.h"
@@ -18,16 +19,15 @@
 namespace stile::server {
 namespace {
 
-using control::AgentOverlay, control::ErrorCode, control::Failure, control::JsonObject;
+using control::AgentOverlay, control::ErrorCode, control::Failure;
 
 // Unguessable is not needed, unique is.
 std::string random_id() {
   static std::random_device source;
   std::string id;
-  constexpr std::string_view hex = "0123456789abcdef";
   for (std::uint64_t bits = (std::uint64_t{source()} << 32) | source(); id.size() < 12;
        bits >>= 4) {
-    id += hex[bits & 15];
+    id += hex_digits[bits & 15];
   }
   return id;
 }

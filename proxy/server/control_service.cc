@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "acl/quoted.h"
-#include "control/json_text.h"
+#include "base/json.h"
 #include "control/log_lines.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/task.h"

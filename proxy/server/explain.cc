@@ -7,7 +7,7 @@
 #include "acl/hello.h"
 #include "acl/quoted.h"
 #include "base/ascii.h"
-#include "control/json_text.h"
+#include "base/json.h"
 #include "proxy/http/fields.h"
 #include "proxy/http/head.h"
 
@@ -172,7 +172,7 @@ std::string explanation_text(const Explanation& explanation) {
   const acl::Decision& decision = explanation.decision;
   std::string out;
   {
-    control::JsonObject object{out};
+    JsonObject object{out};
     object.add("ok", true).add("verdict", acl::text(decision.verdict));
     object.add("reason", acl::text(decision.reason));
     object.add("agent", explanation.agent ? explanation.agent->id : "-");
@@ -182,17 +182,17 @@ std::string explanation_text(const Explanation& explanation) {
     object.add("rule", decision.rule_text());
     if (decision.grant != nullptr) object.add("grant", decision.grant->id);
     object.add("message", acl::sentence(decision.reason));
-    control::JsonArray steps{object.key("steps")};
+    JsonArray steps{object.key("steps")};
     int last = 0;
     for (const auto& step : explanation.steps) {
-      control::JsonObject member{steps.next()};
+      JsonObject member{steps.next()};
       member.add("number", step.number).add("step", step.step);
       member.add("result", step.result).add("detail", step.detail);
       last = step.number;
     }
     constexpr std::string_view later[] = {"address", "origin", "hello"};
     for (int number = std::max(last + 1, 8); number <= 10; ++number) {
-      control::JsonObject member{steps.next()};
+      JsonObject member{steps.next()};
       member.add("number", number).add("step", later[number - 8]);
       member.add("result", "not-run").add("detail", number == 10 ? hello_detail(explanation) : "");
     }

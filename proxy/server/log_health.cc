@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "control/json_text.h"
+#include "base/json.h"
 
 namespace stile::server {
 
@@ -29,16 +29,13 @@ std::optional<LogNews> LogHealth::look(const audit::Log& log) {
 
 std::string audit_failing_event(const std::string& problem) {
   std::string line;
-  control::JsonObject{line}.add("event", "audit-failing").add("detail", problem);
+  JsonObject{line}.add("event", "audit-failing").add("detail", problem);
   return line;
 }
 
 std::string audit_restored_event(const LogNews& news) {
   std::string line;
-  control::JsonObject{line}
-      .add("event", "audit-restored")
-      .add("count", news.lost)
-      .add("detail", news.text);
+  JsonObject{line}.add("event", "audit-restored").add("count", news.lost).add("detail", news.text);
   return line;
 }
 

@@ -5,7 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
-#include "control/json_text.h"
+#include "base/json.h"
 
 namespace stile::server {
 namespace {
@@ -110,7 +110,7 @@ void TailFeed::tell_missed(Watcher& watcher) {
   // Not as soon as the few bytes fit: the next line would be missed again, and told again.
   if (watcher.missed == 0 || !client->has_caught_up()) return;
   std::string line;
-  control::JsonObject{line}.add("event", "missed").add("count", watcher.missed);
+  JsonObject{line}.add("event", "missed").add("count", watcher.missed);
   if (client->push(line) && client->is_open()) watcher.missed = 0;
 }
 

@@ -17,7 +17,7 @@ class AuditLog : public AuditWorld {};
 
 std::string hash_of(std::string_view line) {
   Sha256 sha;
-  return std::string{text(sha.hash(line))};
+  return std::string{hash_text(sha.hash(line))};
 }
 
 std::string prev_of(const std::string& text) {
@@ -34,9 +34,9 @@ TEST(Sha256, GoesOnAfterItsHashWasRead) {
   Sha256 sha;
   sha.reset();
   sha.update("a");
-  EXPECT_EQ(text(sha.hex()), hash_of("a"));
+  EXPECT_EQ(hash_text(sha.hex()), hash_of("a"));
   sha.update("bc");
-  EXPECT_EQ(text(sha.hex()), hash_of("abc"));
+  EXPECT_EQ(hash_text(sha.hex()), hash_of("abc"));
 }
 
 TEST_F(AuditLog, WritesNumberAndLinkIntoEachLine) {

@@ -48,8 +48,8 @@ TEST_F(AuditTornLine, GapNamesTheHashOfItsBytes) {
   Line line;
   ASSERT_EQ(read_line(lines[4], line), LineKind::whole);
   EXPECT_EQ(line.raw(Key::event), "audit-gap");
-  EXPECT_EQ(line.raw(Key::torn), text(Sha256{}.hash(R"({"ts":"2026)")));
-  EXPECT_EQ(line.raw(Key::prev), text(Sha256{}.hash(lines[2])));
+  EXPECT_EQ(line.raw(Key::torn), hash_text(Sha256{}.hash(R"({"ts":"2026)")));
+  EXPECT_EQ(line.raw(Key::prev), hash_text(Sha256{}.hash(lines[2])));
   EXPECT_EQ(line.number(Key::seq), 4u);
 }
 
@@ -122,18 +122,18 @@ TEST(Torn, HashesAllPiecesButTheLastNewline) {
   EXPECT_FALSE(torn.present());
   torn.add("ab");
   EXPECT_TRUE(torn.needs_newline());
-  EXPECT_EQ(text(torn.hash()), text(Sha256{}.hash("ab")));
+  EXPECT_EQ(hash_text(torn.hash()), hash_text(Sha256{}.hash("ab")));
   torn.add("\n");
   EXPECT_FALSE(torn.needs_newline());
-  EXPECT_EQ(text(torn.hash()), text(Sha256{}.hash("ab")));
+  EXPECT_EQ(hash_text(torn.hash()), hash_text(Sha256{}.hash("ab")));
   torn.add("c");
-  EXPECT_EQ(text(torn.hash()), text(Sha256{}.hash("ab\nc")));
+  EXPECT_EQ(hash_text(torn.hash()), hash_text(Sha256{}.hash("ab\nc")));
   torn.add("\nd\n");
-  EXPECT_EQ(text(torn.hash()), text(Sha256{}.hash("ab\nc\nd")));
+  EXPECT_EQ(hash_text(torn.hash()), hash_text(Sha256{}.hash("ab\nc\nd")));
   torn.clear();
   EXPECT_FALSE(torn.present());
   torn.add("x");
-  EXPECT_EQ(text(torn.hash()), text(Sha256{}.hash("x")));
+  EXPECT_EQ(hash_text(torn.hash()), hash_text(Sha256{}.hash("x")));
 }
 
 TEST(Torn, TakesALineThatGotItsNewlineForWhole) {
@@ -141,12 +141,12 @@ TEST(Torn, TakesALineThatGotItsNewlineForWhole) {
   const HexHash line = Sha256{}.hash("line");
   torn.set_unended_line(line);
   EXPECT_TRUE(torn.needs_newline());
-  EXPECT_EQ(text(torn.hash()), text(line));
+  EXPECT_EQ(hash_text(torn.hash()), hash_text(line));
   torn.add("\n");
   EXPECT_FALSE(torn.present());
   torn.set_unended_line(line);
   torn.add("\nab");
-  EXPECT_EQ(text(torn.hash()), text(Sha256{}.hash("ab")));
+  EXPECT_EQ(hash_text(torn.hash()), hash_text(Sha256{}.hash("ab")));
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.h"
 #include "config/json_loader.h"
 #include "netns/columns.h"
-#include "netns/json_text.h"
 #include "netns/list.h"
 
 namespace stile::netns {
@@ -63,18 +63,6 @@ TEST(NetnsColumns, AlignsShortRowsToo) {
 }
 
 TEST(NetnsList, JsonOfNobodyIsAnEmptyArray) { EXPECT_EQ(list_json({}), "[]\n"); }
-
-TEST(NetnsJsonText, EscapesControlBytesAndKeepsUtf8) {
-  EXPECT_EQ(json_text(std::string_view{"a\"\\\n\x7f\x1bä"}), "\"a\\\"\\\\\\u000a\\u007f\\u001bä\"");
-}
-
-TEST(NetnsJsonText, GivesBackWhatWasRead) {
-  const std::string text =
-      R"({"a": [1, -2, 3.5, true, false, null], "b": {"c": ""}, "d": "\u0001"})";
-  const auto parsed = config::parse_json(text, "x");
-  ASSERT_TRUE(parsed);
-  EXPECT_EQ(json_text(*parsed), text);
-}
 
 }  // namespace
 }  // namespace stile::netns

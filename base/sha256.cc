@@ -1,11 +1,13 @@
 // Sha256 on OpenSSL's EVP.
-#include "audit/sha256.h"
+#include "base/sha256.h"
 
 #include <openssl/evp.h>
 
 #include <stdexcept>
 
-namespace stile::audit {
+#include "base/ascii.h"
+
+namespace stile {
 namespace {
 
 // Fetching costs microseconds in OpenSSL 3.0 and is done once per process; never freed, since log
@@ -20,11 +22,10 @@ void require(int result) {
 }
 
 HexHash to_hex(const std::array<unsigned char, 32>& bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
   HexHash hex;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    hex[2 * i] = digits[bytes[i] >> 4];
-    hex[2 * i + 1] = digits[bytes[i] & 15];
+    hex[2 * i] = hex_digits[bytes[i] >> 4];
+    hex[2 * i + 1] = hex_digits[bytes[i] & 15];
   }
   return hex;
 }
@@ -66,4 +67,4 @@ HexHash Sha256::hash(std::string_view bytes) {
   return finish(context_.get());
 }
 
-}  // namespace stile::audit
+}  // namespace stile

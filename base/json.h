@@ -1,4 +1,4 @@
-// JSON as text: what answers and the state file are written with.
+// JSON as text: answers, the state file, cards and --json are written with it.
 #pragma once
 
 #include <concepts>
@@ -7,17 +7,16 @@
 #include <string_view>
 #include <vector>
 
-#include "config/node.h"
+namespace stile {
 
-namespace stile::control {
-
-// The string with its quotes. UTF-8 goes through as it is; control bytes are escaped, so that
-// nothing makes a second line.
+// The string with its quotes. UTF-8 passes unchanged; control bytes are escaped, so that no value
+// can start a second line or reach a terminal.
 void append_quoted(std::string& out, std::string_view text);
+[[nodiscard]] std::string json_text(std::string_view text);
 
-// A parsed document as text again, on one line.
-void append_node(std::string& out, const config::Node& node);
-[[nodiscard]] std::string node_text(const config::Node& node);
+// The shortest digits that read back as the same number, always with a point or an exponent: "1"
+// would be read back as an integer.
+void append_number(std::string& out, double value);
 
 // Writes the members of one object in their order: JsonObject{out}.add("ok", true).
 class JsonObject {
@@ -27,7 +26,7 @@ class JsonObject {
   JsonObject(const JsonObject&) = delete;
   JsonObject& operator=(const JsonObject&) = delete;
 
-  // For a value that the caller writes himself, right after.
+  // For a value that the caller appends right after.
   std::string& key(std::string_view name);
   JsonObject& add(std::string_view name, std::string_view value);
   JsonObject& add(std::string_view name, const char* value) {
@@ -58,7 +57,7 @@ class JsonArray {
   ~JsonArray() { out_ += ']'; }
   JsonArray(const JsonArray&) = delete;
   JsonArray& operator=(const JsonArray&) = delete;
-  // The caller writes the element right after.
+  // The caller appends the element right after.
   std::string& next() {
     if (!is_first_) out_ += ',';
     is_first_ = false;
@@ -70,4 +69,4 @@ class JsonArray {
   bool is_first_ = true;
 };
 
-}  // namespace stile::control
+}  // namespace stile

@@ -7,7 +7,7 @@
 
 struct evp_md_ctx_st;  // OpenSSL's; its headers stay in sha256.cc
 
-namespace stile::audit {
+namespace stile {
 
 using HexHash = std::array<char, 64>;
 inline constexpr HexHash zero_hash = [] {
@@ -15,7 +15,7 @@ inline constexpr HexHash zero_hash = [] {
   hash.fill('0');
   return hash;
 }();
-[[nodiscard]] inline std::string_view text(const HexHash& hash) noexcept {
+[[nodiscard]] inline std::string_view hash_text(const HexHash& hash) noexcept {
   return {hash.data(), hash.size()};
 }
 
@@ -39,4 +39,4 @@ class Sha256 {
   mutable Context copy_;  // hex() ends a copy
 };
 
-}  // namespace stile::audit
+}  // namespace stile

@@ -1,4 +1,4 @@
-// Clocks: the one of deadlines, from the system.
+// Clocks: the system's clock for deadlines.
 #include "proxy/base/clock.h"
 
 namespace stile {

@@ -1,4 +1,4 @@
-// Clocks: the wall clock in the unit that policy and audit log use, and the one of deadlines.
+// Clocks: the wall clock in the unit of policy and audit log, and the clock for deadlines.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
   return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-// What a Loop measures deadlines and shares with. Tests and fuzzers pass a clock of their own.
+// The clock that a Loop uses for deadlines and shares. Tests and fuzzers pass their own.
 class Clock {
  public:
   [[nodiscard]] virtual SteadyTime now() const noexcept = 0;

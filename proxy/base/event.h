@@ -9,12 +9,12 @@
 
 namespace stile {
 
-// Outlives its waiter's wait. The time of what it resumes counts for the agent that waited.
+// Must outlive the wait. The time of the resumed coroutine counts for the agent that waited.
 class Event final : private Work {
  public:
   explicit Event(Loop& loop) noexcept : loop_{loop} {}
 
-  // The waiter goes on later, never inside this call.
+  // Resumes the waiter later, never inside this call.
   void fire() noexcept {
     fired_ = true;
     if (waiter_) loop_.schedule(*this);

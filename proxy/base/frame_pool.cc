@@ -8,7 +8,7 @@
 namespace stile {
 namespace {
 
-// The sanitizers must see each frame come and go.
+// The sanitizers must see each frame being allocated and freed.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool is_on = false;
 #elif defined(__has_feature)
@@ -23,7 +23,7 @@ constexpr bool is_on = true;
 
 constexpr std::size_t grain = 64;
 constexpr std::size_t largest = 4096;
-// What a thread keeps at most; the rest goes back to malloc.
+// The most that a thread keeps; memory beyond that goes back to malloc.
 constexpr std::size_t most_kept = 1024 * 1024;
 
 class FramePool {
@@ -48,7 +48,7 @@ class FramePool {
     const std::size_t grains = grains_of(size);
     if (kept_ + grains * grain > most_kept) return ::operator delete(block);
     kept_ += grains * grain;
-    // On top: the one used last is still in the cache.
+    // On top: the last used block is still in the CPU cache.
     shelves_[grains] = new (block) Block{shelves_[grains]};
   }
 

@@ -1,9 +1,8 @@
-// FramePool: memory for coroutine frames and what else each connection makes, kept by each thread
-// for its next ones.
+// FramePool: a per-thread pool of memory for coroutine frames and other objects of a connection.
 //
-// A request makes a dozen frames, and some are larger than what malloc keeps at hand for a thread;
-// for those it merges and splits blocks each time, which is a good part of what a refusal costs. Of
-// smaller ones malloc keeps seven, and the connections of one turn take more.
+// A request makes a dozen frames. Some are larger than the blocks that malloc caches per thread;
+// for those malloc merges and splits blocks each time, which is a good part of the cost of a
+// refusal. Of smaller blocks malloc caches seven, and the connections of one turn use more.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,9 @@ namespace stile {
 [[nodiscard]] void* allocate_frame(std::size_t size);
 void free_frame(void* frame, std::size_t size) noexcept;
 
-// Base of a promise, whose coroutine's frame then comes from the pool, or of a class of which each
-// connection has one. What is made on one thread may end on another: its memory then stays there.
+// Base class of a promise (the coroutine's frame then comes from the pool) or of a class with one
+// object per connection. An object may be freed on another thread: that thread then keeps the
+// memory.
 struct Pooled {
   // NOLINTNEXTLINE(misc-new-delete-overloads,cert-dcl54-cpp): a delete with the size matches it
   static void* operator new(std::size_t size) { return allocate_frame(size); }

@@ -12,7 +12,7 @@
 namespace stile::log {
 namespace {
 
-// The prefix is for journald; a person at a terminal gets a word.
+// The prefix is for journald; on a terminal a word is written instead.
 void write_line(const char* level, const char* word, std::string_view message) {
   static const bool to_journal = std::getenv("JOURNAL_STREAM") != nullptr;
   std::string line = to_journal ? level : "stiled: ";

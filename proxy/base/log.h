@@ -11,16 +11,16 @@ namespace stile::log {
 void error(std::string_view message);
 void warning(std::string_view message);
 void info(std::string_view message);
-// Several lines, each on a line of its own. Only for what an operator's files say: bytes of an
-// agent must never begin a line.
+// Several lines, each written as its own line. Only for the contents of an operator's files: bytes
+// from an agent must never begin a line.
 void errors(std::string_view lines);
 void warnings(std::string_view lines);
 
-// For conditions that an agent or a full disk can repeat a million times: says it once, then at
-// most every ten seconds with the number of times it was left out.
+// For conditions that an agent or a full disk can repeat a million times: logs the first one, then
+// at most one line every ten seconds with the number of suppressed messages.
 class Throttle {
  public:
-  // Says less if there is no memory for the words.
+  // Writes a shorter message if memory for the text is short.
   void warning(std::string_view message, std::string_view detail = {}) noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Loop: one thread's event loop: edge-triggered sockets, deadlines, and what other threads ask for.
+// Loop: one thread's event loop: edge-triggered sockets, deadlines, and work from other threads.
 #include "proxy/base/loop.h"
 
 #include <sys/eventfd.h>
@@ -24,7 +24,7 @@ Socket::IoResult Socket::read(char* buffer, std::size_t size) noexcept {
     const ssize_t n = ::recv(fd_.get(), buffer, size, 0);
     if (n >= 0) {
       // A short read has drained the socket, and the next byte makes a new edge. Not so after a
-      // hang-up: its edge is spent, and the end of the stream is still to be read. Nor at a mark.
+      // hang-up: its edge is used up, and the end of the stream must still be read. Nor at a mark.
       const bool is_short = n > 0 && static_cast<std::size_t>(n) < size;
       if (is_short && !has_hung_up() && !has_mark()) clear_readable();
       return {n, false, 0};
@@ -75,7 +75,7 @@ bool Socket::was_lost() noexcept {
   int error = 0;
   socklen_t size = sizeof error;
   ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-  return error != 0 && error != EPIPE;  // EPIPE: its end had come before the reset
+  return error != 0 && error != EPIPE;  // EPIPE: the stream ended before the reset
 }
 
 void Socket::meet_mark() noexcept {
@@ -130,8 +130,8 @@ void Loop::free_closed() noexcept {
   }
 }
 
-// Interrupting a coroutine must work when memory is short, so the place in the list is reserved
-// with the socket. At most two coroutines wait for a connection: the session and an upload.
+// Interrupting a coroutine must work when memory is short, so its place in the list is reserved
+// when the socket is made. At most two coroutines wait for a connection: the session and an upload.
 void Loop::make_room() {
   ++sockets_;
   const std::size_t waiters = 2 * sockets_ + 64;
@@ -223,8 +223,7 @@ void Loop::run_posted() {
 void Loop::run_interrupted() {
   while (!interrupted_.empty()) {
     running_.swap(interrupted_);
-    // By index: a resumed coroutine may adopt a socket, and then the list moves to where there is
-    // room.
+    // By index: a resumed coroutine may adopt a socket, which may reallocate the list.
     for (std::size_t i = 0; i < running_.size(); ++i) {
       const auto waiter = running_[i];
       waiter.resume();
@@ -254,7 +253,7 @@ void Loop::run(const std::function<bool()>& end_of_turn) {
     const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), timeout);
     now_ = clock_.now();
     shares_.begin_turn();
-    // What other threads ask for first: after a policy change no byte moves by the old policy,
+    // Work from other threads first: after a policy change no byte moves under the old policy,
     // however long this thread was delayed.
     for (int i = 0; i < count; ++i) {
       if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) run_posted();

@@ -1,4 +1,4 @@
-// Loop: one thread's event loop: edge-triggered sockets, deadlines, and what other threads ask for.
+// Loop: one thread's event loop: edge-triggered sockets, deadlines, and work from other threads.
 //
 // A socket is registered once, for both directions, and remembers what it is ready for; waiting
 // costs no system call. That, and an end-of-turn hook for the audit log, is why this is not an
@@ -27,7 +27,7 @@ namespace stile {
 class Loop;
 class Socket;
 
-// Who is told when a socket becomes ready, if no coroutine waits for it.
+// Notified when a socket becomes ready and no coroutine waits for it.
 class Watcher {
  public:
   virtual void on_ready(Socket& socket) = 0;
@@ -42,40 +42,41 @@ class Socket final : public Pooled, public Work {
  public:
   struct IoResult {
     ssize_t bytes = -1;        // 0: end of stream
-    bool would_block = false;  // bytes == -1 and the other side is not to blame
+    bool would_block = false;  // bytes == -1 and the connection has not failed
     int error = 0;
   };
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] bool is_readable() const noexcept { return (ready_ & ready_read) != 0; }
   [[nodiscard]] bool is_writable() const noexcept { return (ready_ & ready_write) != 0; }
-  // The other side is gone or has said its last word; there may still be bytes to read.
+  // The peer is gone or has ended its stream; there may still be bytes to read.
   [[nodiscard]] bool has_hung_up() const noexcept { return (ready_ & hung_up) != 0; }
 
-  // The other side has sent urgent data: reads stop short at its mark, with more behind it, and
-  // splice(2) does not come past it.
+  // The peer has sent urgent data: reads stop short at its mark with more data after it, and
+  // splice(2) does not get past it.
   [[nodiscard]] bool has_mark() const noexcept { return (ready_ & mark) != 0; }
-  // From now on an urgent byte is one of the stream, like those around it.
+  // From now on an urgent byte is part of the stream, in its place.
   void meet_mark() noexcept;
 
-  // Each makes one system call and keeps the readiness in step with what it says.
+  // Each makes one system call and updates the readiness from its result.
   [[nodiscard]] IoResult read(char* buffer, std::size_t size) noexcept;
   [[nodiscard]] IoResult write(const char* data, std::size_t size) noexcept;
-  // For calls made on fd() directly (splice): it said EAGAIN.
+  // For calls made on fd() directly (splice) that returned EAGAIN.
   void clear_readable() noexcept { ready_ &= static_cast<std::uint8_t>(~ready_read); }
   void clear_writable() noexcept { ready_ &= static_cast<std::uint8_t>(~ready_write); }
 
-  // Reset, or closed in both directions: nothing written will arrive.
+  // Reset, or closed in both directions: writes no longer reach the peer.
   [[nodiscard]] bool is_dead() const noexcept { return (ready_ & dead) != 0; }
-  // It was reset, or lost; not after its last word, of which there may be bytes left. Looks once.
+  // The connection was reset or lost. False after an orderly end, when bytes may be left to read.
+  // Checks each failure once.
   [[nodiscard]] bool was_lost() noexcept;
 
   void watch(Watcher* watcher) noexcept { watcher_ = watcher; }
-  // For a watcher that only looks on: whoever waits for what the socket is ready for goes on. The
-  // socket may be closed when this returns.
+  // For a watcher that only observes: resumes the coroutines that wait for the socket's current
+  // readiness. The socket may be closed when this returns.
   void wake();
-  // Notifies the watcher or the waiting coroutine again, after work of others: it stopped before it
-  // was done.
+  // Notifies the watcher or the waiting coroutine again, after other work: it stopped before it was
+  // done.
   void call_again() noexcept;
   // This socket has bulk data pending: its events are served after all others of a turn, in turn
   // with other waiting work, and in a later turn of the loop if that takes too long.
@@ -92,10 +93,10 @@ class Socket final : public Pooled, public Work {
     }
     void await_resume() const noexcept {}
   };
-  // One waiter per direction. Comes back when ready or interrupted: look at your own flag.
+  // One waiter per direction. Returns when ready or interrupted: check your own flag.
   [[nodiscard]] Wait readable() noexcept { return {*this, false}; }
   [[nodiscard]] Wait writable() noexcept { return {*this, true}; }
-  // As readable(), but others have their turn first.
+  // Like readable(), but other connections go first.
   struct Turn {
     Socket& socket;
     [[nodiscard]] bool await_ready() const noexcept { return false; }
@@ -108,9 +109,9 @@ class Socket final : public Pooled, public Work {
   [[nodiscard]] Turn readable_again() noexcept { return {*this}; }
   void interrupt() noexcept;
 
-  // Closing it will drop what was not sent yet, so that a cut stream does not look finished.
+  // Close with a reset, dropping unsent data, so that a cut stream does not look finished.
   void reset_when_closed() noexcept;
-  // Takes the descriptor out of the loop without closing it.
+  // Removes the descriptor from the loop without closing it.
   [[nodiscard]] UniqueFd release() noexcept;
 
  private:
@@ -148,31 +149,32 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // Runs until stop(). `end_of_turn` is called after everything that was ready has been served; it
-  // returns whether it has more to do, and is then called again without waiting for events.
+  // Runs until stop(). `end_of_turn` is called after everything that was ready has been served. It
+  // returns true if it has more to do; it is then called again without waiting for events.
   void run(const std::function<bool()>& end_of_turn);
   void stop() noexcept;                   // from any thread
   void post(std::function<void()> work);  // from any thread; runs on the loop's
 
   // Edge-triggered for both directions. Null (with errno) if the kernel refuses.
   [[nodiscard]] SocketPtr adopt(UniqueFd fd);
-  // Level-triggered, for descriptors that others read (listeners, the resolver's): `events` of
-  // epoll. The watcher gets the socket with its readiness set anew each time.
+  // Level-triggered, for descriptors that other code reads (listeners, the resolver's): `events` of
+  // epoll. The socket's readiness is set again before each call of the watcher.
   [[nodiscard]] SocketPtr adopt_level(UniqueFd fd, std::uint32_t events);
-  // The same for a descriptor that stays its owner's, who closes it after the socket is gone.
+  // The same for a descriptor that its owner keeps, and closes after the socket is gone.
   [[nodiscard]] SocketPtr borrow_level(int fd, std::uint32_t events);
   void change_level(Socket& socket, std::uint32_t events) noexcept;
 
-  // Runs it in this turn, after the event at hand, or later if its agent has had its share.
+  // Runs it in this turn, after the current event, or later if its agent has used its share.
   void schedule(Work& work) noexcept {
     if (!work.is_linked()) scheduled_.push_back(work);
   }
-  // Runs it at once, or later if its agent has had its share. For what the end of a turn resumes.
+  // Runs it at once, or later if its agent has used its share. For work resumed at the end of a
+  // turn.
   void serve(Work& work) {
     shares_.skip_time();
     shares_.serve(work, Share::most_with_resumed);
   }
-  // The share of the agent that is being served; null: none is.
+  // The share of the agent being served; null if none is.
   [[nodiscard]] const std::shared_ptr<Share>& current_share() const noexcept {
     return shares_.current();
   }
@@ -197,7 +199,7 @@ class Loop {
   SteadyTime now_;
   TimerWheel wheel_;
   Shares shares_;
-  // Lists of the objects themselves: to run them, and to close sockets, must not need memory.
+  // Intrusive lists: running work and closing sockets must not need memory.
   Work::List scheduled_;
   Work::List closed_;                                           // sockets, freed when the turn ends
   std::vector<std::coroutine_handle<>> interrupted_, running_;  // room for all: see make_room

@@ -1,4 +1,4 @@
-// Random: numbers that nobody can predict, from getrandom(2), a few hundred bytes at a time.
+// Random: unpredictable numbers from getrandom(2), read a few hundred bytes at a time.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace stile {
 
-// Not thread-safe. Throws std::system_error if the kernel gives none: nothing goes out then.
+// Not thread-safe. Throws std::system_error if the kernel returns none: no query is sent then.
 class Random {
  public:
   [[nodiscard]] std::uint64_t next();

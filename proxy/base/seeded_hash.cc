@@ -1,4 +1,4 @@
-// SeededHash: SipHash-1-3 with a key that each process draws anew.
+// SeededHash: SipHash-1-3 with a random key per process.
 #include "proxy/base/seeded_hash.h"
 
 #include <bit>
@@ -31,7 +31,7 @@ struct SipState {
   }
 };
 
-// Little-endian, whatever the machine.
+// Little-endian on every machine.
 std::uint64_t load(const char* bytes, std::size_t size) noexcept {
   std::uint64_t block = 0;
   if constexpr (std::endian::native == std::endian::little) {

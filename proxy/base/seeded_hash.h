@@ -1,5 +1,5 @@
-// SeededHash: for tables whose keys agents choose. SipHash-1-3 with a key that each process draws
-// anew, so that nobody outside can find names that fall into one bucket.
+// SeededHash: for tables whose keys agents choose. SipHash-1-3 with a random key per process, so
+// that agents cannot find names that fall into one bucket.
 #pragma once
 
 #include <cstddef>

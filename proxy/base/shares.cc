@@ -12,7 +12,7 @@ log::Throttle unfinished_work;
 
 }  // namespace
 
-// Returns the time it took. A lack of memory in one piece of work must not end the others: what it
+// Returns the time it took. A lack of memory in one piece of work must not stop the others: what it
 // leaves open has a deadline, or is closed by its owner.
 std::chrono::nanoseconds Shares::run(Work& work) noexcept {
   std::shared_ptr<Share> share = work.share();
@@ -62,11 +62,11 @@ void Shares::run_waiting() {
     }
     Work& work = first.waiting_.front();
     first.waiting_.pop_front();
-    const std::shared_ptr<Share> kept = work.share();  // `first`, unless that is nobody's
+    const std::shared_ptr<Share> kept = work.share();  // `first`, unless the work has no share
     const auto taken = run(work);
     first.in_a_row_ += taken;
     first.since_first_ += taken;
-    // Only compared: the work may be gone.
+    // Only compared: the work may be destroyed.
     const bool wants_more = !first.waiting_.empty() && &first.waiting_.back() == &work;
     if (wants_more && first.in_a_row_ < Share::most_in_a_row) {
       first.waiting_.pop_back();

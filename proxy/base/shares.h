@@ -1,9 +1,9 @@
 // Shares: divides a worker's time between agents.
 //
-// Everything that runs for an agent is Work: a socket with events, a coroutine that an answer from
-// DNS, a finished dial or a written log line resumes. Each piece is timed. After `Share::most` of a
-// turn, an agent's further work waits until the other agents were served; work that waits then
-// takes turns by agent. An agent that is alone never waits for anybody.
+// Everything that runs for an agent is Work: a socket with events, or a coroutine resumed by a DNS
+// answer, a finished dial or a written log line. Each piece is timed. After `Share::most` of a
+// turn, an agent's further work waits until the other agents were served; waiting work then takes
+// turns by agent. An agent that is alone never waits.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -18,13 +18,13 @@ namespace stile {
 
 class Share;
 
-// Can be queued without memory: a list of the objects themselves. Leaves its queue when destroyed.
+// Can be queued without memory (intrusive list). Leaves its queue when destroyed.
 class Work : public boost::intrusive::list_base_hook<
                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   using List = boost::intrusive::list<Work, boost::intrusive::constant_time_size<false>>;
 
-  // Whose time it takes; none: it is never made to wait for its agent's other work.
+  // The share that its time counts for; null: it never waits for other work of its agent.
   void charge_to(std::shared_ptr<Share> share) noexcept { share_ = std::move(share); }
   [[nodiscard]] const std::shared_ptr<Share>& share() const noexcept { return share_; }
   // Called by Shares. May destroy this.
@@ -40,27 +40,27 @@ class Work : public boost::intrusive::list_base_hook<
   std::shared_ptr<Share> share_;
 };
 
-// One agent's part of a worker's time, and its work that waits.
+// One agent's part of a worker's time, and the agent's waiting work.
 class Share : public boost::intrusive::list_base_hook<
                   boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  // Of a turn, before the work of other agents comes first.
+  // Time per turn before the work of other agents goes first.
   static constexpr std::chrono::microseconds most{250};
-  // The same for work that is resumed at the end of a turn. Making it wait costs another write of
-  // the log, so this only stops what would delay others noticeably: a thousand connections that
+  // The same for work that is resumed at the end of a turn. Delaying it costs another write of the
+  // log, so this only stops work that would delay others noticeably: a thousand connections that
   // wait for one name.
   static constexpr std::chrono::microseconds most_with_resumed{1000};
-  // For one connection with more to do, before the agent's other connections come first. Moving a
-  // stream until it is empty costs half of what many small bursts cost: what is queued behind a
-  // full window is sent when the receiver reads, and does not wake it (docs/performance.md).
+  // Time for one connection with more to do before the agent's other connections go first. Moving a
+  // stream until it is empty costs half as much as many small bursts: data queued behind a full
+  // window is sent when the receiver reads, and does not wake it (docs/performance.md).
   static constexpr std::chrono::microseconds most_in_a_row{1000};
 
  private:
   friend class Shares;
   std::uint64_t turn_ = 0;
   std::chrono::nanoseconds taken_{0};        // of that turn
-  std::chrono::nanoseconds in_a_row_{0};     // by the work that was at the front last
-  std::chrono::nanoseconds since_first_{0};  // since it came to the front of those that wait
+  std::chrono::nanoseconds in_a_row_{0};     // by the work that was last at the front
+  std::chrono::nanoseconds since_first_{0};  // since it came to the front of the waiting agents
   Work::List waiting_;
 };
 
@@ -69,16 +69,16 @@ class Shares {
   explicit Shares(const Clock& clock) noexcept : clock_{clock}, mark_{clock.now()} {}
 
   void begin_turn() noexcept { ++turn_; }
-  // The time since the last work is not that of the next.
+  // The time since the last work does not count for the next work.
   void skip_time() noexcept { mark_ = clock_.now(); }
-  // Runs it now, or lets it wait if its agent has had its share of this turn.
+  // Runs it now, or queues it if its agent has used its share of this turn.
   void serve(Work& work, std::chrono::microseconds most = Share::most);
-  // Lets it wait. No effect on work that waits already.
+  // Queues it. No effect on work that is already queued.
   void add_waiting(Work& work) noexcept;
-  // Serves work that waits, for `Share::most` of time.
+  // Serves queued work, for `Share::most` of time.
   void run_waiting();
   [[nodiscard]] bool has_waiting() const noexcept { return !waiting_.empty(); }
-  // Whose work is running.
+  // The share whose work is running.
   [[nodiscard]] const std::shared_ptr<Share>& current() const noexcept { return current_; }
 
  private:

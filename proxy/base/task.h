@@ -1,10 +1,10 @@
 // Task: a coroutine that runs when awaited; Detached: one that runs at once and owns itself.
 //
 // Asio's awaitable costs a good part of a CONNECT and keeps its frames; these do only what a
-// session needs: start, wait for one thing, go on. Everything runs on the thread of one Loop.
+// session needs: start, wait for one thing, continue. Everything runs on the thread of one Loop.
 // g++ 12 miscompiles `if (!co_await f(x)) {…}` (the awaited coroutine is destroyed before it runs):
-// a co_await is a statement of its own or initialises a variable, never part of a condition or of
-// another call's arguments. The rules of the sources are checked by a test.
+// a co_await is its own statement or initialises a variable, never part of a condition or of
+// another call's arguments. A test checks this rule on the sources.
 #pragma once
 
 #include <coroutine>
@@ -92,8 +92,8 @@ inline Task<void> detail::Promise<void>::get_return_object() noexcept {
   return Task<void>{std::coroutine_handle<Promise>::from_promise(*this)};
 }
 
-// The frame frees itself at the end. Its body must catch: an exception that gets out ends the
-// process, since nobody would be left to close what the coroutine owned.
+// The frame frees itself at the end. Its body must catch: an escaping exception ends the process,
+// since no code is left to close what the coroutine owned.
 struct Detached {
   struct promise_type : Pooled {
     Detached get_return_object() const noexcept { return {}; }

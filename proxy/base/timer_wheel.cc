@@ -23,7 +23,7 @@ void TimerWheel::arm(Deadline& deadline, SteadyTime when) noexcept {
 
 void TimerWheel::advance(SteadyTime now) {
   const std::uint64_t end = ticks_at(now) + 1;
-  // After a long sleep one turn over all slots sees every deadline that is due.
+  // After a long sleep, one pass over all slots finds every deadline that is due.
   const std::uint64_t first = end - current_ > slots ? end - slots : current_;
   Slot due;
   for (std::uint64_t t = first; t < end; ++t) {
@@ -43,7 +43,7 @@ void TimerWheel::advance(SteadyTime now) {
     try {
       deadline.on_deadline();
     } catch (const std::exception& problem) {
-      // Out of memory; the others in the list have their turn all the same.
+      // Out of memory; the others in the list are still called.
       static log::Throttle out_of_memory;
       out_of_memory.warning("a deadline was missed: ", problem.what());
     }

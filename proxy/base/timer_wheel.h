@@ -10,7 +10,7 @@
 
 namespace stile {
 
-// Something that wants to be told when a time has come. Destroying it disarms it.
+// Called when its time has come. Destroying it disarms it.
 class Deadline : public boost::intrusive::list_base_hook<
                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
@@ -29,18 +29,18 @@ class Deadline : public boost::intrusive::list_base_hook<
   std::uint64_t tick_ = 0;
 };
 
-// A hashed wheel. Far deadlines share slots and are passed over until their turn, so an idle tunnel
-// costs one look every ten seconds.
+// A hashed wheel. Far deadlines share slots and are skipped until they are due, so an idle tunnel
+// costs one check every ten seconds.
 class TimerWheel {
  public:
   static constexpr std::chrono::milliseconds tick{10};
   explicit TimerWheel(SteadyTime start) noexcept : start_{start} {}
 
   // Fires at the first advance() at or after `when`; far ones up to half a second later, so that
-  // thousands of idle tunnels wake the loop twice a second and not all the time.
+  // thousands of idle tunnels wake the loop only twice a second.
   void arm(Deadline& deadline, SteadyTime when) noexcept;
   void advance(SteadyTime now);
-  // Until the next slot that holds anything; -1: never. In milliseconds, for epoll_wait.
+  // Time until the next slot that is not empty; -1: never. In milliseconds, for epoll_wait.
   [[nodiscard]] int timeout_ms(SteadyTime now) const noexcept;
 
  private:
@@ -50,7 +50,7 @@ class TimerWheel {
   [[nodiscard]] std::uint64_t ticks_at(SteadyTime when) const noexcept;
 
   SteadyTime start_;
-  std::uint64_t current_ = 0;  // every tick before is done
+  std::uint64_t current_ = 0;  // all earlier ticks are done
   std::array<Slot, slots> wheel_;
 };
 

@@ -1,4 +1,4 @@
-// DNS answers: the question must be ours, then its name is followed to where the addresses are.
+// DNS answers: checks that the question is ours, then follows its name to the addresses.
 #include "proxy/dns/answer.h"
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace {
 using Status = Answer::Status;
 
 constexpr std::uint16_t class_in = 1, type_cname = 5, type_soa = 6;
-constexpr std::size_t max_records = 256;   // each is looked at once per CNAME
-constexpr std::size_t max_addresses = 64;  // more than anybody dials
+constexpr std::size_t max_records = 256;   // each is checked once per CNAME
+constexpr std::size_t max_addresses = 64;  // more than are ever dialled
 
 struct Header {
   std::uint16_t flags = 0;
   std::uint16_t questions = 0, answers = 0, authorities = 0;
 
   [[nodiscard]] bool is_plain_answer() const noexcept {
-    // An answer, to a query (opcode 0), not truncated. A truncated one never gets here in earnest:
-    // the resolver asks again over TCP before.
+    // An answer to a query (opcode 0), not truncated. The resolver retries a truncated answer over
+    // TCP before it gets here.
     constexpr std::uint16_t qr = 0x8000, opcode = 0x7800, tc = 0x0200;
     return (flags & (qr | opcode | tc)) == qr && questions == 1;
   }
@@ -40,8 +40,8 @@ std::optional<Header> read_header(Packet packet) noexcept {
   return header;
 }
 
-// For names that are equal but for case: is the case the same, too? On the wire each dot's place is
-// taken by the length of the next label.
+// For names that are equal except for case: is the case the same, too? On the wire each dot is
+// replaced by the length of the next label.
 bool is_echo(Packet wire_name, std::string_view text) noexcept {
   wire_name = wire_name.subspan(1);  // the length of the first label
   const std::size_t count = std::min(text.size(), wire_name.size());
@@ -51,7 +51,7 @@ bool is_echo(Packet wire_name, std::string_view text) noexcept {
   return true;
 }
 
-// ok, case_mismatch or malformed; moves `at` behind the question.
+// ok, case_mismatch or malformed; moves `at` past the question.
 Status check_question(Packet packet, std::size_t& at, std::string_view name, Rtype type) noexcept {
   const auto asked = Name::from_text(name);
   const std::size_t begin = at;
@@ -65,7 +65,7 @@ Status check_question(Packet packet, std::size_t& at, std::string_view name, Rty
   return is_echo(raw, name) ? Status::ok : Status::case_mismatch;
 }
 
-// The answer section, of which only class IN is kept. nullopt: malformed.
+// The answer section; only records of class IN are kept. nullopt: malformed.
 std::optional<std::vector<Record>> read_records(Packet packet, std::size_t& at, std::size_t count) {
   if (count > max_records) return std::nullopt;
   std::vector<Record> records;
@@ -83,8 +83,8 @@ bool is_owned_by(Packet packet, const Record& record, const Name& name) noexcept
   return Name::read(packet, at) == name;
 }
 
-// Where the CNAMEs lead from `name`, with the smallest TTL on the way. nullopt: two CNAMEs for one
-// name, too many, or (which is the same) a circle.
+// Follows the CNAMEs from `name`, with the smallest TTL of the chain. nullopt: two CNAMEs for one
+// name, or too many, which includes loops.
 struct ChainEnd {
   Name name;
   std::uint32_t ttl_seconds;
@@ -119,7 +119,7 @@ acl::Address address_in(Packet packet, const Record& record) noexcept {
   return acl::Address::v6(bytes);
 }
 
-// RFC 2308 5: how long "there is none" may be believed. 0: not at all.
+// RFC 2308 5: how long a negative answer may be cached. 0: not at all.
 std::uint32_t negative_ttl(Packet packet, std::size_t at, std::size_t count,
                            const Name& name) noexcept {
   for (std::size_t i = 0; i < std::min(count, max_records); ++i) {
@@ -138,7 +138,7 @@ std::uint32_t negative_ttl(Packet packet, std::size_t at, std::size_t count,
   return 0;
 }
 
-// Adds the addresses that the chain's end owns. False: one has not an address's length.
+// Adds the addresses that the chain's end owns. False: one has the wrong length.
 bool collect_addresses(Packet packet, const std::vector<Record>& records, const ChainEnd& end,
                        Rtype type, Answer& answer) {
   const std::size_t address_bytes = type == Rtype::a ? 4 : 16;

@@ -1,4 +1,4 @@
-// DNS answer reader: a raw response in, the addresses that really answer the question out. Pure.
+// DNS answer reader: takes a raw response, returns the addresses that answer the question. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class Rtype : std::uint16_t { a = 1, aaaa = 28 };
 struct Answer {
   enum class Status : std::uint8_t {
     malformed,
-    case_mismatch,  // the question came back in other letters: not an echo of ours (0x20)
+    case_mismatch,  // the question came back in other letter case: not an echo of ours (0x20)
     failed,         // SERVFAIL, REFUSED …
     no_name,        // NXDOMAIN
     no_data,
@@ -29,12 +29,12 @@ struct Answer {
 
 inline constexpr int max_cnames = 16;
 
-// Over UDP the letters of the question must come back as they were sent; over TCP, where nobody can
-// forge blindly, a server that changes them is believed.
+// Over UDP the letter case of the question must come back as sent. Over TCP, where blind forgery is
+// not possible, a server that changes it is accepted.
 enum class CaseRule : std::uint8_t { exact, ignore };
 
-// Only records of class IN whose owner is the question's name, or the end of a chain of at most
-// max_cnames CNAMEs that starts there, count; whatever else is in the packet is ignored. `name` is
+// Only records of class IN count whose owner is the question's name, or the end of a chain of at
+// most max_cnames CNAMEs that starts there; all other records in the packet are ignored. `name` is
 // the question as sent, with its random letter case.
 [[nodiscard]] Answer read_answer(std::span<const std::uint8_t> packet, std::string_view name,
                                  Rtype type, CaseRule letters = CaseRule::exact);

@@ -15,7 +15,7 @@
 
 namespace stile::dns {
 
-// What is known of a name. No address: the look-up failed, and `failure` says how.
+// A cached name. Without an address the lookup failed, and `failure` has the reason.
 struct Resolved {
   std::vector<acl::Address> addresses;
   std::string_view failure;  // constant text for people
@@ -29,7 +29,7 @@ class Cache {
 
   [[nodiscard]] ResolvedPtr find(std::string_view name, Time now);
   // Drops the least recently used entry when full, so that an agent that asks for a million names
-  // costs the others a new look-up at the most.
+  // costs the others at most a new lookup.
   void put(std::string_view name, ResolvedPtr resolved, Time expires);
   void clear() noexcept;
   void set_max_entries(std::size_t max_entries);
@@ -44,7 +44,7 @@ class Cache {
   using Entries = std::list<Entry>;  // most recently used first
   std::size_t max_entries_;
   Entries entries_;
-  // Views into the entries. Agents choose the names: the hash must not be known to them.
+  // Views into the entries. Agents choose the names, so they must not know the hash.
   std::unordered_map<std::string_view, Entries::iterator, SeededHash> index_;
 };
 

@@ -18,17 +18,17 @@ constexpr int edns_bytes = 1232;
 Result<std::unique_ptr<Channel>> Channel::open(Loop& loop, const Options& options) {
   std::unique_ptr<Channel> self{new Channel{loop}};
   ares_options settings{};
-  // No search domains: they would ask for another name than the one that was judged.
+  // No search domains: they would query another name than the one that was decided on.
   settings.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES | ARES_FLAG_EDNS |
                    (options.use_tcp ? ARES_FLAG_USEVC : 0);
   settings.timeout = static_cast<int>(options.try_timeout.count());
-  settings.tries = 2;  // each waits twice as long as the one before: the look-up ends first
+  settings.tries = 2;  // each try waits twice as long as the last: the lookup ends first
   settings.ednspsz = edns_bytes;
   settings.sock_state_cb = &Channel::on_socket_state;
   settings.sock_state_cb_data = self.get();
   char lookups[] = "b";
   settings.lookups = lookups;
-  // No domains: else c-ares asks for the name of the host, which a worker may not.
+  // No domains: otherwise c-ares asks for the host's name, which a worker must not do.
   const int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_EDNSPSZ |
                    ARES_OPT_SOCK_STATE_CB | ARES_OPT_LOOKUPS | ARES_OPT_DOMAINS;
   if (const int status = ares_init_options(&self->channel_, &settings, mask);
@@ -52,7 +52,7 @@ void Channel::query(const std::string& name, Rtype type, std::uint16_t id, Callb
     try {
       (*callback)({packet, packet == nullptr ? 0 : static_cast<std::size_t>(size)});
     } catch (const std::exception&) {
-      // No memory. It must not fly through c-ares, and the look-up has a deadline of its own.
+      // No memory. The exception must not pass through c-ares, and the lookup has its own deadline.
     }
   };
   unsigned char* question = nullptr;
@@ -66,10 +66,10 @@ void Channel::query(const std::string& name, Rtype type, std::uint16_t id, Callb
   schedule_timeout();
 }
 
-// c-ares opens and closes its sockets; it says here which of them it wants to be told of, and
-// (0, 0) right before it closes one.
+// c-ares opens and closes its sockets. It calls this with the events that it wants for a socket,
+// and with (0, 0) right before it closes one.
 void Channel::on_socket_state(void* argument, int fd, int readable, int writable) {
-  // Nothing is thrown through c-ares: there is room for more sockets than it opens.
+  // No exception may pass through c-ares: there is room for more sockets than it opens.
   static_cast<Channel*>(argument)->watch_for(fd,
                                              (readable != 0 ? std::uint32_t{EPOLLIN} : 0U) |
                                                  (writable != 0 ? std::uint32_t{EPOLLOUT} : 0U));
@@ -84,8 +84,8 @@ void Channel::watch_for(int fd, std::uint32_t events) {
   } else if (known != sockets_.end()) {
     loop_.change_level(**known, events);
   } else if (!watch(fd, events)) {
-    // c-ares would go on asking through a socket whose answers nobody reads, for as long as there
-    // is always a query under way.
+    // Otherwise c-ares would keep sending through a socket whose answers are never read, for as
+    // long as a query is pending.
     unwatched_.push_back({fd, events});
   }
 }

@@ -1,4 +1,4 @@
-// Channel: c-ares on a Loop. Everything of c-ares stays behind this header.
+// Channel: c-ares on a Loop; hides all of c-ares.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ class Channel final : private Watcher, private Deadline {
     std::chrono::milliseconds try_timeout{700};
     bool use_tcp = false;
   };
-  // The packet is empty when there was none (time-out, refused, destroyed).
+  // The packet is empty if none arrived (timeout, refused, destroyed).
   using Callback = std::function<void(std::span<const std::uint8_t> packet)>;
 
-  // From any thread, also one that may open no files: c-ares then lacks randomness for ids of its
-  // own, which are not used.
+  // From any thread, also one that must not open files: c-ares then has no randomness for its own
+  // ids, which are not used.
   static Result<std::unique_ptr<Channel>> open(Loop& loop, const Options& options);
-  ~Channel();  // calls back for everything under way, with no packet
+  ~Channel();  // calls back for all pending queries, without a packet
 
-  // `id` is the number that the answer must have; unpredictable.
+  // `id` is the unpredictable number that the answer must have.
   void query(const std::string& name, Rtype type, std::uint16_t id, Callback done);
 
  private:
@@ -50,7 +50,7 @@ class Channel final : private Watcher, private Deadline {
   Loop& loop_;
   ares_channeldata* channel_ = nullptr;
   std::vector<SocketPtr> sockets_;    // c-ares owns the descriptors; a handful at most
-  std::vector<Unwatched> unwatched_;  // those that epoll would not take, to be tried again
+  std::vector<Unwatched> unwatched_;  // those that epoll refused, to be retried
 };
 
 }  // namespace stile::dns

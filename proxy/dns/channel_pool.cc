@@ -1,4 +1,4 @@
-// ChannelPool: ways to the DNS servers over UDP, so that no source port serves for long.
+// ChannelPool: channels to the DNS servers over UDP, so that no source port is used for long.
 #include "proxy/dns/channel_pool.h"
 
 #include <utility>
@@ -8,7 +8,7 @@
 namespace stile::dns {
 namespace {
 
-// So many idle ones are kept; the rest were needed in a flood.
+// The number of idle channels to keep; more were needed in a flood.
 constexpr std::size_t kept_channels = 8;
 
 log::Throttle not_opened;
@@ -33,7 +33,7 @@ Result<ChannelPool::Member*> ChannelPool::add() {
   return members_.back().get();
 }
 
-// An idle one, if there is any; of many, most are closed.
+// Returns an idle one, if any; if there are many, most are closed.
 ChannelPool::Member* ChannelPool::take_idle() {
   Member* found = nullptr;
   std::erase_if(members_, [&](const std::unique_ptr<Member>& member) {
@@ -66,7 +66,7 @@ void ChannelPool::query(const std::string& name, Rtype type, std::uint16_t id,
   Member& member = pick();
   ++member.sent;
   ++member.in_flight;
-  // Counted off after the call: until it has returned, c-ares keeps the socket.
+  // Decremented after the call: until it returns, c-ares keeps the socket.
   struct CountOff {
     Member& member;
     ~CountOff() { --member.in_flight; }

@@ -1,9 +1,9 @@
-// ChannelPool: ways to the DNS servers over UDP, so that no source port serves for long.
+// ChannelPool: channels to the DNS servers over UDP, so that no source port is used for long.
 //
-// c-ares asks through one socket per server for as long as any query of the channel is under way.
-// With a single channel, names that hang would keep the port of everybody's queries for a forger to
-// find. So a channel gets a number of queries and is then left alone until it is idle: c-ares
-// closes its sockets by that time, and the next query has a new port.
+// c-ares uses one socket per server for as long as any query of the channel is pending. With a
+// single channel, names that hang would keep one port in use for all queries, and a forger could
+// find it. So a channel gets a number of queries and then no more until it is idle: by then c-ares
+// has closed its sockets, and the next query has a new port.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ namespace stile::dns {
 class ChannelPool {
  public:
   static constexpr std::size_t queries_per_port = 16;
-  // 75 KB each. An agent with 64 names in flight cannot keep as many busy. Beyond, ports are used
-  // on.
+  // 75 KB each. An agent with 64 names in flight cannot keep as many busy. Beyond this number,
+  // ports are reused.
   static constexpr std::size_t max_channels = 256;
 
   static Result<std::unique_ptr<ChannelPool>> open(Loop& loop, const Channel::Options& options);
 
-  // As Channel::query.
+  // Like Channel::query.
   void query(const std::string& name, Rtype type, std::uint16_t id, Channel::Callback done);
   [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
 
@@ -32,7 +32,7 @@ class ChannelPool {
   struct Member {
     std::size_t sent = 0;  // since it was idle
     std::size_t in_flight = 0;
-    std::unique_ptr<Channel> channel;  // last: its end calls back for what is in flight
+    std::unique_ptr<Channel> channel;  // last: its destructor calls back for queries in flight
   };
   ChannelPool(Loop& loop, Channel::Options options) : loop_{loop}, options_{std::move(options)} {}
   [[nodiscard]] Result<Member*> add();

@@ -1,4 +1,4 @@
-// The hosts file: names that the operator answers himself.
+// The hosts file: names whose addresses the operator sets.
 #include "proxy/dns/hosts_file.h"
 
 #include "acl/host.h"

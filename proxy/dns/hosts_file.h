@@ -1,4 +1,4 @@
-// The hosts file: names that the operator answers himself. Pure.
+// The hosts file: names whose addresses the operator sets. Pure.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace stile::dns {
 
 using Hosts = std::unordered_map<std::string, Resolved, SeededHash>;
 
-// Lines that cannot be read are passed over, as every resolver does. Names are canonical.
+// Unreadable lines are skipped, as in every resolver. Names are canonical.
 [[nodiscard]] Hosts parse_hosts(std::string_view text);
 
 }  // namespace stile::dns

@@ -8,7 +8,7 @@
 
 namespace stile::dns {
 
-// The `nameserver` lines, as addresses; zones and what cannot be read are left out.
+// The `nameserver` lines, as addresses; zones and unreadable lines are left out.
 [[nodiscard]] std::vector<acl::Address> parse_resolv_conf(std::string_view text);
 
 }  // namespace stile::dns

@@ -16,13 +16,13 @@ constexpr std::chrono::seconds min_ttl{1}, failure_ttl{1}, max_negative_ttl{60};
 
 struct Family {
   bool done = false;
-  bool over_tcp = false;  // asked again there, because the letters of the question were changed
+  bool over_tcp = false;  // retried there, because the letter case of the question was changed
   Answer answer;
 };
 
 }  // namespace
 
-// One name that is being asked for, by whoever came first and all who came after.
+// One name being looked up, for all requests that wait for it.
 struct Lookup final : Deadline {
   Lookup(Resolver& owner, std::string_view asked, std::uint64_t number,
          std::shared_ptr<acl::Account> payer)
@@ -54,7 +54,7 @@ Resolver::~Resolver() {
   for (auto& [name, lookup] : lookups_) {
     for (Waiter* waiter : lookup->waiters) waiter->lookup_ = nullptr;
   }
-  lookups_.clear();  // the channels' last calls then find nothing
+  lookups_.clear();  // late callbacks of the channels then find nothing
 }
 
 Resolver::Channels Resolver::open_channels(const Options& options,
@@ -101,8 +101,8 @@ bool Resolver::ask(std::string_view name, std::shared_ptr<acl::Account> account,
   return true;
 }
 
-// RFC draft "0x20": the random case of the letters comes back in a true answer, and costs a blind
-// forger a bit per letter.
+// RFC draft "0x20": a true answer repeats the random letter case, which costs a blind forger a bit
+// per letter.
 std::string Resolver::with_random_case(std::string_view name) {
   std::string mixed{name};
   std::uint64_t bits = 0;
@@ -121,7 +121,7 @@ std::string Resolver::with_random_case(std::string_view name) {
 }
 
 void Resolver::send(Lookup& lookup, Rtype type, bool over_tcp) {
-  if (!channels_.udp) return;  // no usable server: the look-up ends at its deadline
+  if (!channels_.udp) return;  // no usable server: the lookup ends at its deadline
   const std::string asked = over_tcp ? lookup.name : with_random_case(lookup.name);
   const auto number = static_cast<std::uint16_t>(random_.next());
   auto done = [this, name = lookup.name, id = lookup.id, type, asked, over_tcp](auto packet) {
@@ -138,7 +138,7 @@ void Resolver::on_packet(const std::string& name, std::uint64_t id, Rtype type,
                          const std::string& asked, bool over_tcp,
                          std::span<const std::uint8_t> packet) {
   const auto found = lookups_.find(name);
-  // The look-up may have ended, or the name may be asked for anew since.
+  // The lookup may have ended since, or a new one for the same name may have begun.
   if (found == lookups_.end() || found->second->id != id) return;
   Lookup& lookup = *found->second;
   Family& family = lookup.family(type);
@@ -146,7 +146,7 @@ void Resolver::on_packet(const std::string& name, std::uint64_t id, Rtype type,
   const CaseRule rule = over_tcp ? CaseRule::ignore : CaseRule::exact;
   family.answer = packet.empty() ? Answer{} : read_answer(packet, asked, type, rule);
   if (family.answer.status == Answer::Status::case_mismatch) {
-    // A server that does not keep the letters, or a forgery: TCP tells them apart.
+    // A server that does not keep the letter case, or a forgery: TCP tells them apart.
     family.over_tcp = true;
     send(lookup, type, true);
     return;
@@ -167,7 +167,7 @@ void Resolver::finish(Lookup& ended) {
   try {
     resolved = gather(*lookup);
   } catch (const std::exception&) {
-    // No memory: whoever waits hears of a failure, now.
+    // No memory: report a failure to all waiters now.
   }
   for (Waiter* waiter : lookup->waiters) {
     waiter->lookup_ = nullptr;
@@ -176,7 +176,7 @@ void Resolver::finish(Lookup& ended) {
   }
 }
 
-// What the servers said, put into the cache.
+// Puts the servers' answer into the cache.
 ResolvedPtr Resolver::gather(const Lookup& lookup) {
   auto resolved = std::make_shared<Resolved>();
   std::uint32_t ttl = 0xffffffff;
@@ -221,14 +221,14 @@ void Resolver::change(const Options& options, const Environment& environment, Ch
   options_ = options;
   environment_ = environment;
   if (!new_channels) return;
-  // Closing a channel answers everything under way with nothing; those answers are not for us.
+  // Closing a channel calls back for all pending queries without a packet; ignore these calls.
   for (auto& [name, lookup] : lookups_) lookup->id = next_id_++;
   channels_ = std::move(channels);
   std::vector<std::string> names;
   for (const auto& [name, lookup] : lookups_) names.push_back(name);
   for (const std::string& name : names) {
     for (const Rtype type : {Rtype::aaaa, Rtype::a}) {
-      const auto found = lookups_.find(name);  // a query that fails at once ends its look-up
+      const auto found = lookups_.find(name);  // a query that fails at once ends its lookup
       if (found == lookups_.end() || found->second->family(type).done) continue;
       send(*found->second, type, found->second->family(type).over_tcp);
     }

@@ -21,7 +21,7 @@
 
 namespace stile::dns {
 
-// What the worker's resolver is told by the main thread, which reads the files.
+// Input for the worker's resolver from the main thread, which reads the files.
 struct Environment {
   std::string servers;  // for Channel::Options
   std::shared_ptr<const Hosts> hosts = std::make_shared<Hosts>();
@@ -44,7 +44,7 @@ class Resolver {
   Resolver(Loop& loop, const Options& options, const Environment& environment);
   ~Resolver();
 
-  // Somebody who waits for a name. Going away withdraws him; the query itself goes on.
+  // A request that waits for a name. Destroying it cancels the wait; the query itself goes on.
   class Waiter {
    public:
     explicit Waiter(Loop& loop) : event{loop} {}
@@ -52,28 +52,28 @@ class Resolver {
     Waiter(const Waiter&) = delete;
     Waiter& operator=(const Waiter&) = delete;
     Event event;
-    ResolvedPtr result;  // set when the event fires on its own account
+    ResolvedPtr result;  // set when the lookup fires the event
 
    private:
     friend class Resolver;
     struct Lookup* lookup_ = nullptr;
   };
 
-  // Null: not known, ask().
+  // Null: not known, call ask().
   [[nodiscard]] ResolvedPtr known(std::string_view name);
   // False: this agent has too many names in flight.
   [[nodiscard]] bool ask(std::string_view name, std::shared_ptr<acl::Account> account,
                          Waiter& waiter);
 
-  // The ways to the servers.
+  // The channels to the servers.
   struct Channels {
     std::unique_ptr<ChannelPool> udp;
     std::unique_ptr<Channel> tcp;
   };
-  // From any thread. Both are null if it failed.
+  // From any thread. Both are null on failure.
   [[nodiscard]] Channels open_channels(const Options& options,
                                        const Environment& environment) const;
-  // New servers, a new hosts file or new bounds. What was under way is asked again of the new
+  // Sets new servers, a new hosts file or new bounds. Pending queries are sent again to the new
   // servers.
   void change(const Options& options, const Environment& environment, Channels channels);
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }

@@ -33,7 +33,7 @@ std::optional<Name> Name::from_text(std::string_view text) noexcept {
 std::optional<Name> Name::read(Packet packet, std::size_t& at) noexcept {
   constexpr std::uint8_t pointer = 0xc0;
   Name name;
-  std::size_t from = at;  // where the labels being read began
+  std::size_t from = at;  // where the current run of labels began
   std::size_t place = at;
   bool has_jumped = false;
   while (place < packet.size()) {
@@ -48,7 +48,7 @@ std::optional<Name> Name::read(Packet packet, std::size_t& at) noexcept {
       from = place = target;
       continue;
     }
-    // The two other patterns of the upper bits were never put to use: append_label refuses them.
+    // The two other patterns of the upper bits were never assigned: append_label refuses them.
     if (length > packet.size() - place - 1) return std::nullopt;
     if (!name.append_label(packet.subspan(place + 1, length))) return std::nullopt;
     place += 1 + std::size_t{length};

@@ -14,20 +14,20 @@ using Packet = std::span<const std::uint8_t>;
 
 inline constexpr std::size_t header_bytes = 12;
 
-// A name as on the wire (each label after its length, at last a zero), without compression and in
-// lower case, so that equal names have equal bytes. Unlike dotted text it cannot be confused by a
-// label that contains a dot.
+// A name in wire format (each label after its length, a zero at the end), without compression and
+// in lower case, so that equal names have equal bytes. Unlike dotted text, a label that contains a
+// dot cannot confuse it.
 class Name {
  public:
-  // Dotted text, with or without a dot at its end. nullopt: empty or overlong labels or name.
+  // Dotted text, with or without a final dot. nullopt: empty or overlong labels or name.
   static std::optional<Name> from_text(std::string_view text) noexcept;
 
-  // Reads the name at `at` and moves `at` behind it. Compression pointers must go back, each to
-  // before the place that the last one led to: so there is an end. nullopt: malformed.
+  // Reads the name at `at` and moves `at` past it. Each compression pointer must point to before
+  // the target of the last one, so there is no loop. nullopt: malformed.
   static std::optional<Name> read(Packet packet, std::size_t& at) noexcept;
 
   [[nodiscard]] Packet bytes() const noexcept { return {bytes_.data(), size_}; }
-  // True if `zone` is this name or one above it.
+  // True if `zone` is this name or a parent of it.
   [[nodiscard]] bool is_within(const Name& zone) const noexcept;
 
   friend bool operator==(const Name& a, const Name& b) noexcept;
@@ -51,7 +51,7 @@ struct Record {
   std::size_t data_bytes = 0;
 };
 
-// Reads the record at `at` and moves `at` behind it; its owner and data are within the packet.
+// Reads the record at `at` and moves `at` past it; its owner and data are within the packet.
 [[nodiscard]] std::optional<Record> read_record(Packet packet, std::size_t& at) noexcept;
 
 }  // namespace stile::dns

@@ -53,8 +53,8 @@ ChunkedDecoder::State ChunkedDecoder::after(char c) noexcept {
   return State::broken;
 }
 
-// Right after the digits comes CR or `;`. Blanks there, as some once padded, are read as part of
-// the number by one and as its end by another.
+// CR or `;` follows the digits directly. Some old senders padded with blanks there; one reader
+// takes them as part of the number, another as its end.
 ChunkedDecoder::State ChunkedDecoder::after_size(char c) noexcept {
   constexpr std::size_t max_digits = 16;
   constexpr std::uint64_t max_size = std::uint64_t{1} << 59;  // times 16 still below the sign bit

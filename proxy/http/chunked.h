@@ -1,4 +1,4 @@
-// ChunkedDecoder: takes a chunked body apart, strictly, without copying; append_chunk makes one.
+// ChunkedDecoder: decodes a chunked body strictly, without copying; append_chunk writes one chunk.
 // Pure.
 #pragma once
 

@@ -41,7 +41,7 @@ bool equals_folded(std::string_view a, std::string_view b) noexcept {
 FieldKind field_kind(std::string_view name) noexcept {
   using enum FieldKind;
   const auto is = [name](std::string_view known) { return equals_folded(name, known); };
-  switch (name.size()) {  // most names are told apart from all of these by their length
+  switch (name.size()) {  // the length alone rules out most names
     case 2:
       return is("te") ? hop_by_hop : end_to_end;
     case 3:

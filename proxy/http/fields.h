@@ -8,34 +8,35 @@
 namespace stile::http {
 
 enum class FieldKind : std::uint8_t {
-  end_to_end,  // all that a proxy passes on as it is
+  end_to_end,  // everything that a proxy passes on unchanged
   host,
   content_length,
   transfer_encoding,
   connection,
   proxy_connection,
-  hop_by_hop,  // the other ones
+  hop_by_hop,  // all others
   expect,
   via,
 };
 
-// Without case, and with `_` read as `-`: servers that hand fields on as variables (CGI and its
-// heirs) cannot tell the two, so `Content_Length` is a length to them. See is_disguised.
+// Case-insensitive, and `_` counts as `-`: servers that pass fields on as variables (CGI and its
+// successors) cannot tell the two apart, so they read `Content_Length` as a length. See
+// is_disguised.
 [[nodiscard]] FieldKind field_kind(std::string_view name) noexcept;
 
-// A name that is not what field_kind says, but would be taken for it somewhere.
+// A name that is not of the kind that field_kind returns, but that some servers take for it.
 [[nodiscard]] bool is_disguised(std::string_view name, FieldKind kind) noexcept;
 
-// Without case, `_` equal to `-`.
+// Case-insensitive, `_` equal to `-`.
 [[nodiscard]] bool equals_folded(std::string_view a, std::string_view b) noexcept;
 
-// Host, Content-Length and Transfer-Encoding: what tells a message's addressee and its end.
+// Host, Content-Length and Transfer-Encoding: they define a message's destination and its end.
 [[nodiscard]] constexpr bool is_framing(FieldKind kind) noexcept {
   return kind == FieldKind::host || kind == FieldKind::content_length ||
          kind == FieldKind::transfer_encoding;
 }
 
-// Never passed on (RFC 9110 7.6.1, and what squid and others drop beside).
+// Never passed on (RFC 9110 7.6.1, and others that squid and other proxies drop).
 [[nodiscard]] constexpr bool is_hop_by_hop(FieldKind kind) noexcept {
   return kind == FieldKind::hop_by_hop || kind == FieldKind::connection ||
          kind == FieldKind::proxy_connection || kind == FieldKind::transfer_encoding;
@@ -55,7 +56,7 @@ extern const std::array<std::uint8_t, 256> byte_classes;
 [[nodiscard]] std::string_view without_blanks(std::string_view text) noexcept;
 
 // Calls `take(option)` for each element of a comma list (RFC 9110 5.6.1: empty ones are skipped).
-// False if an element is no token, or take() says so.
+// False if an element is not a token, or if take() returns false.
 template <class Take>
 [[nodiscard]] bool for_each_option(std::string_view list, Take take) {
   while (!list.empty()) {

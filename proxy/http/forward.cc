@@ -1,4 +1,4 @@
-// Heads written anew: which fields go on, and what a proxy adds.
+// Writes heads: which fields go on, and what a proxy adds.
 #include "proxy/http/forward.h"
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace stile::http {
 namespace {
 
-// The options of all Connection fields, which name more fields that end here.
+// The options of all Connection fields. They name further hop-by-hop fields.
 class ConnectionOptions {
  public:
   explicit ConnectionOptions(const std::vector<Field>& fields) noexcept {
     for (const Field& field : fields) {
       if (field_kind(field.name) != FieldKind::connection) continue;
-      // The parser refused longer lists; one that got here otherwise is cut, never overrun.
+      // The parser refuses longer lists; one from elsewhere is truncated, never overrun.
       static_cast<void>(for_each_option(field.value, [this](std::string_view option) {
         if (count_ == options_.size()) return false;
         options_[count_++] = option;
@@ -65,8 +65,8 @@ void write_framing(std::string& out, Framing framing, std::uint64_t length) {
   if (framing == Framing::chunked) write_field(out, "Transfer-Encoding", "chunked");
 }
 
-// RFC 9110 7.6.3: one list, in which each proxy adds itself at the end, with the version that it
-// was spoken to in.
+// RFC 9110 7.6.3: one list; each proxy adds itself at the end, with the HTTP version of the message
+// that it received.
 class ViaWriter {
  public:
   explicit ViaWriter(std::string& out) noexcept : out_{out} {}
@@ -155,8 +155,8 @@ void write_response_head(std::string& out, const ResponseHead& head, Framing fra
 
   const bool is_interim = head.status < 200;
   if (framing == Framing::none) {
-    // The answer to HEAD and 304 tell the length of what is not sent; in 1xx and 204 a length is
-    // forbidden (RFC 9110 8.6), and some client would wait for that many bytes.
+    // Answers to HEAD and 304 give the length of a body that is not sent. In 1xx and 204 a length
+    // is forbidden (RFC 9110 8.6), and some clients would wait for that many bytes.
     if (head.has_content_length && !is_interim && head.status != 204) {
       write_length(out, head.content_length);
     }
@@ -175,7 +175,7 @@ bool has_smuggled_underscore_name(const RequestHead& head,
                                   std::span<const std::string> strip_lower_case) noexcept {
   return std::any_of(head.fields.begin(), head.fields.end(), [&](const Field& field) {
     if (field.name.find('_') == std::string_view::npos) return false;
-    if (find_name(strip_lower_case, field.name) != nullptr) return false;  // stripped as it is
+    if (find_name(strip_lower_case, field.name) != nullptr) return false;  // stripped anyway
     return field_kind(field.name) != FieldKind::end_to_end ||
            std::any_of(strip_lower_case.begin(), strip_lower_case.end(),
                        [&](const std::string& name) { return equals_folded(name, field.name); });

@@ -1,4 +1,4 @@
-// Heads: a byte-wise scan that refuses as early as it can, then one pass over what is known good.
+// Heads: a byte-wise scan that refuses as early as it can, then one pass over the valid text.
 #include "proxy/http/head.h"
 
 #include "proxy/http/fields.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view version_text = "HTTP/1.";
 constexpr std::size_t crlf = 2;
 
-// The text for a byte that cannot stand where it was found.
+// The text for a byte that is invalid where it was found.
 std::string_view wrong(char c, std::string_view otherwise) noexcept {
   if (c == '\n') return "bare LF";
   if (c == '\0') return "NUL byte";
@@ -18,7 +18,7 @@ std::string_view wrong(char c, std::string_view otherwise) noexcept {
   return otherwise;
 }
 
-// Moves `at` behind the bytes of that class; false if the text ends there.
+// Moves `at` past the bytes of that class; false if the text ends there.
 bool skip(ByteClass byte_class, std::string_view text, std::size_t& at) noexcept {
   while (at < text.size() && is_in(byte_class, text[at])) ++at;
   return at < text.size();
@@ -34,7 +34,7 @@ void read_fields(std::string_view text, std::size_t at, std::vector<Field>& fiel
   }
 }
 
-// Empties a head, but keeps the room that its fields have.
+// Empties a head, but keeps the capacity of its fields.
 template <class Head>
 void clear(Head& head) {
   std::vector<Field> fields = std::move(head.fields);
@@ -94,7 +94,8 @@ HeadScanner::Result HeadScanner::scan(std::string_view text, State first) {
   std::size_t at = scanned_;
   while (at < text.size() && state_ != State::complete) {
     const std::string_view error = step(text, at);
-    // Neither state nor place moves over a bad byte, so that asking again gives the same answer.
+    // Neither state nor position moves past a bad byte, so that a repeated call gives the same
+    // result.
     if (!error.empty()) {
       scanned_ = at;
       return {ParseState::bad, 0, error, at};
@@ -105,8 +106,8 @@ HeadScanner::Result HeadScanner::scan(std::string_view text, State first) {
   return {ParseState::complete, at, {}, 0};
 }
 
-// Takes the bytes from `at` that belong to one state. What it returns is what is wrong with
-// text[at]; empty if nothing is.
+// Takes the bytes from `at` that belong to one state. Returns what is wrong with text[at]; empty if
+// nothing is.
 std::string_view HeadScanner::step(std::string_view text, std::size_t& at) {
   const char c = text[at];
   const auto pass = [&](State next) {
@@ -135,14 +136,14 @@ std::string_view HeadScanner::step(std::string_view text, std::size_t& at) {
     case State::status_version:
       return step_version(c, at);
     case State::status_code:
-      // 1xx to 5xx: what another code would mean for the body is not known.
+      // 1xx to 5xx: for other codes it is not known whether a body follows.
       if (c < '0' || c > '9' || (matched_ == 0 && (c < '1' || c > '5')))
         return wrong(c, "bad status");
       if (++matched_ < 3) return pass(State::status_code);
       return pass(State::status_code_end);
     case State::status_code_end:
-      // The blank belongs there even without a phrase, but some origins leave both out; since the
-      // line is written anew, nobody behind us sees it.
+      // The blank is required even without a phrase, but some origins omit both. The line is
+      // rewritten, so the client never sees this.
       if (c == ' ') return pass(State::phrase);
       return c == '\r' ? pass(State::line_lf) : wrong(c, "bad status");
     case State::phrase:

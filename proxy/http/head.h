@@ -32,7 +32,7 @@ struct RequestHead {
   std::string_view target;
   int minor_version = 1;  // HTTP/1.x
   std::vector<Field> fields;
-  // Derived, so that nobody looks for them a second time:
+  // Derived once, so that no other code searches the fields for them:
   std::string_view host;  // the Host field
   bool has_host = false;
   Framing framing = Framing::none;
@@ -54,15 +54,15 @@ struct ResponseHead {
   bool keep_alive = true;
 };
 
-// Incremental: scans only new bytes, refuses at the first byte that cannot be valid, and builds the
-// head once its end is there. `text` is everything received since the message began (empty lines
-// before a request line are skipped and counted into `consumed`).
+// Incremental: scans only new bytes, refuses at the first invalid byte, and builds the head once
+// its end has arrived. `text` is everything received since the message began (empty lines before a
+// request line are skipped and counted into `consumed`).
 class HeadScanner {
  public:
   struct Result {
     ParseState state = ParseState::need_more;
     std::size_t consumed = 0;  // length of the head with its final empty line, when complete
-    std::string_view error;    // for people, when bad: "bare LF at byte 17"-like constant text
+    std::string_view error;    // when bad, a constant text for people: "bare LF at byte 17"
     std::size_t error_offset = 0;
   };
   [[nodiscard]] Result scan_request(std::string_view text, RequestHead& head);
@@ -92,8 +92,8 @@ class HeadScanner {
   [[nodiscard]] std::string_view step(std::string_view text, std::size_t& at);
   [[nodiscard]] std::string_view step_version(char c, std::size_t& at) noexcept;
 
-  State state_ = State::complete;  // complete: nothing was scanned yet
-  std::size_t scanned_ = 0;        // bytes that were already looked at
+  State state_ = State::complete;  // complete: nothing scanned yet
+  std::size_t scanned_ = 0;        // bytes already scanned
   std::size_t start_ = 0;          // first byte after skipped empty lines
   std::size_t matched_ = 0;        // of a fixed text: version, status code
   std::size_t fields_ = 0;
@@ -103,11 +103,11 @@ class HeadScanner {
 // scheme, control or non-ASCII bytes).
 struct AbsoluteTarget {
   std::string_view authority;  // host[:port]
-  // "/" if the target has neither; begins with "?" if it has a query only, which the writer of the
-  // origin-form puts "/" before.
+  // "/" if the target has neither path nor query; begins with "?" if it has only a query, and the
+  // writer of the origin-form then puts "/" before it.
   std::string_view path_and_query;
   std::string_view path;           // for the log
-  bool has_path_or_query = false;  // without, OPTIONS means the server itself (RFC 9112 3.2.4)
+  bool has_path_or_query = false;  // if false, OPTIONS means the server itself (RFC 9112 3.2.4)
 };
 [[nodiscard]] std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noexcept;
 

@@ -9,7 +9,7 @@
 namespace stile::http {
 namespace {
 
-// What the special fields of a head said, seen in one pass.
+// The special fields of a head, collected in one pass.
 struct Seen {
   std::string_view host;
   std::size_t hosts = 0, lengths = 0, encodings = 0, expects = 0, options = 0;
@@ -18,7 +18,7 @@ struct Seen {
 };
 
 std::optional<std::uint64_t> parse_length(std::string_view digits) noexcept {
-  // Many an origin counts in signed 64 bits.
+  // Many origins use signed 64-bit lengths.
   constexpr std::uint64_t max = std::numeric_limits<std::int64_t>::max();
   if (digits.empty()) return std::nullopt;
   std::uint64_t value = 0;
@@ -47,7 +47,7 @@ std::string_view read_encoding(std::string_view value, Seen& seen) noexcept {
 std::string_view read_connection(std::string_view value, Seen& seen) noexcept {
   const auto take = [&seen](std::string_view option) {
     if (++seen.options > max_connection_options) return false;
-    // Whoever drops the named field leaves the next reader without the message's end.
+    // A reader that drops the named field leaves the next reader without the message's end.
     if (is_framing(field_kind(option))) return false;
     seen.has_close |= equal_ignoring_case(option, "close");
     seen.has_keep_alive |= equal_ignoring_case(option, "keep-alive");
@@ -91,7 +91,7 @@ RuleBreak read_fields(const std::vector<Field>& fields, Seen& seen) noexcept {
   return {};
 }
 
-// RFC 9112 6.1: smuggling: two lengths, two readers; and HTTP/1.0 readers know no chunks.
+// RFC 9112 6.1, request smuggling: two lengths mean two readings; HTTP/1.0 readers know no chunks.
 std::string_view framing_conflict(const Seen& seen, int minor_version) noexcept {
   if (seen.encodings == 0) return {};
   if (seen.lengths != 0) return "Transfer-Encoding with Content-Length";
@@ -105,7 +105,7 @@ bool stays_open(const Seen& seen, int minor_version) noexcept {
 std::string_view request_conflict(const RequestHead& head, const Seen& seen) noexcept {
   if (seen.lengths > 1) return "more than one Content-Length";
   if (head.is_connect) {
-    // What follows a CONNECT is the tunnel; a body before it would be a place to hide.
+    // The tunnel follows a CONNECT directly; a body before it could hide data.
     return seen.lengths + seen.encodings == 0 ? "" : "CONNECT with a body";
   }
   if (head.minor_version == 1 && seen.hosts == 0) return "HTTP/1.1 without Host";
@@ -146,8 +146,8 @@ RuleBreak apply_response_rules(ResponseHead& head, bool head_request) noexcept {
   const std::string_view error = framing_conflict(seen, head.minor_version);
   if (!error.empty()) return {error};
 
-  // RFC 9112 6.3, in its order. Equal lengths in several fields are one length: some origins send
-  // them so, and the head is written anew with one.
+  // RFC 9112 6.3, in its order. Equal lengths in several fields count as one: some origins send
+  // them, and the rewritten head has only one.
   const bool is_bodyless =
       head_request || head.status < 200 || head.status == 204 || head.status == 304;
   head.has_content_length = seen.lengths != 0;

@@ -1,4 +1,4 @@
-// What the fields of one head say together: host, framing, persistence. Pure; internal to
+// What the fields of one head mean together: host, framing, persistence. Pure; internal to
 // proxy/http.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace stile::http {
 
 struct RuleBreak {
   std::string_view error;  // empty: none
-  std::size_t field = 0;   // which one; for something missing, the first
+  std::size_t field = 0;   // index of the field; 0 if one is missing
 };
 
 // Fill in the derived members from the fields and the first line.

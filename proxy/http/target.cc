@@ -1,4 +1,4 @@
-// Absolute-form targets: cut into authority, path and query, nothing decoded and nothing repaired.
+// Absolute-form targets: split into authority, path and query; nothing is decoded or repaired.
 #include <algorithm>
 
 #include "base/ascii.h"
@@ -20,7 +20,7 @@ std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noe
   const std::size_t authority_end = std::min(rest.find_first_of("/?"), rest.size());
   AbsoluteTarget parsed;
   parsed.authority = rest.substr(0, authority_end);
-  // User info is the oldest way to show one host and mean another.
+  // User info is the oldest trick to show one host and mean another.
   if (parsed.authority.empty() || parsed.authority.find('@') != std::string_view::npos) {
     return std::nullopt;
   }

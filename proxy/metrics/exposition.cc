@@ -1,4 +1,4 @@
-// Exposition: numbers to the text that Prometheus reads.
+// Exposition: formats numbers as the text that Prometheus reads.
 #include "proxy/metrics/exposition.h"
 
 #include <dirent.h>
@@ -77,7 +77,7 @@ void Exposition::process() {
   counter("process_cpu_seconds_total", "User and system CPU time spent, in seconds.",
           seconds(usage.ru_utime) + seconds(usage.ru_stime));
 
-  // Field 22 of stat is the start in ticks since boot; the name before it may hold anything.
+  // Field 22 of stat is the start in ticks since boot; the name before it may contain any byte.
   std::ifstream stat{"/proc/self/stat"};
   std::string line;
   std::getline(stat, line);

@@ -1,4 +1,4 @@
-// Exposition: numbers to the text that Prometheus reads. prometheus-cpp stays behind this header.
+// Exposition: formats numbers as the text that Prometheus reads; hides prometheus-cpp.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ class Exposition {
   Exposition(const Exposition&) = delete;
   Exposition& operator=(const Exposition&) = delete;
 
-  // A family of series with the same name follows from calls with the same name.
+  // Calls with the same name make one family of series.
   void counter(std::string_view name, std::string_view help, double value, Labels labels = {});
   void gauge(std::string_view name, std::string_view help, double value, Labels labels = {});
   void histogram(std::string_view name, std::string_view help, const ConnectTimes& times);
-  // cpu seconds, resident and virtual memory, descriptors, start time.
+  // CPU seconds, resident and virtual memory, descriptors, start time.
   void process();
 
   [[nodiscard]] std::string text() const;

@@ -1,4 +1,4 @@
-// Tally: what one worker counts for one agent.
+// Tally: one worker's counters for one agent.
 #include "proxy/metrics/tally.h"
 
 namespace stile::metrics {

@@ -1,4 +1,4 @@
-// Tally: what one worker counts for one agent. Plain numbers: only that worker's thread touches
+// Tally: one worker's counters for one agent. Plain numbers: only that worker's thread touches
 // them.
 #pragma once
 
@@ -16,7 +16,7 @@ class Share;
 
 namespace stile::metrics {
 
-// What agents send must not make series: every method but these is `other`.
+// Agents must not be able to create series: every method but these is `other`.
 enum class Method : std::uint8_t { connect, get, head, post, put, patch, del, options, other };
 inline constexpr std::size_t method_count = 9;
 [[nodiscard]] Method method_of(std::string_view name) noexcept;
@@ -32,16 +32,16 @@ struct Tally {
     ++(*row)[static_cast<std::size_t>(verdict)][static_cast<std::size_t>(reason)];
   }
 
-  std::string agent;                                        // "-": nobody's
+  std::string agent;                                        // "-": no agent
   std::array<std::unique_ptr<Row>, method_count> requests;  // made when first used
   std::uint64_t tunnels_open = 0;
   std::uint64_t connections_refused = 0;
-  std::uint32_t origins_kept = 0;  // connections with origins that wait for a next request
+  std::uint32_t origins_kept = 0;  // idle connections to origins
   std::uint64_t bytes_up = 0, bytes_down = 0;
-  std::shared_ptr<Share> share;  // of the worker's turns; kept by the sockets, too
+  std::shared_ptr<Share> share;  // of the worker's turns; the sockets keep it, too
 };
 
-// Seconds from the request to the open origin connection.
+// Seconds from the request to the connected origin.
 struct ConnectTimes {
   static constexpr std::array<double, 12> bounds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                                  0.05,   0.1,   0.25,   0.5,   1,    10};

@@ -14,7 +14,7 @@ namespace stile::net {
 namespace {
 
 constexpr std::chrono::milliseconds attempt_delay{250};
-// A zone that an agent owns may answer with hundreds; nobody needs that many tries.
+// A zone that an agent owns may answer with hundreds of addresses; so many attempts are enough.
 constexpr std::size_t max_addresses = 8;
 
 }  // namespace

@@ -13,16 +13,16 @@
 
 namespace stile::net {
 
-// It gets addresses, never a name: there is no look-up between check and dial.
+// It gets addresses, never a name: there is no DNS lookup between check and dial.
 class Dialer final : private Watcher, private Deadline {
  public:
   Dialer(Loop& loop, std::vector<acl::Address> addresses, std::uint16_t port);
   ~Dialer() = default;
 
-  // Wait for it; then either socket() is connected or error() says why the last attempt failed.
+  // Wait for it; then either socket() is connected or error() has the error of the last attempt.
   Event done;
   void start();
-  // No further attempt, and an end of those under way.
+  // Stops all attempts and starts no more.
   void stop() noexcept;
   [[nodiscard]] SocketPtr take_socket() noexcept { return std::move(winner_); }
   [[nodiscard]] bool has_socket() const noexcept { return winner_ != nullptr; }
@@ -49,7 +49,7 @@ class Dialer final : private Watcher, private Deadline {
   int error_ = 0;
 };
 
-// RFC 8305 section 4: families take turns, IPv6 first, each in the order of the answer.
+// RFC 8305 section 4: families alternate, IPv6 first, each in the order of the answer.
 [[nodiscard]] std::vector<acl::Address> interleave_families(std::vector<acl::Address> addresses);
 
 }  // namespace stile::net

@@ -1,5 +1,4 @@
-// Meter: the counters that one direction draws on before its bytes flow; Paused: who waits for
-// more.
+// Meter: the counters that one direction charges before its bytes flow; Paused: a waiter for more.
 #pragma once
 
 #include <array>
@@ -13,12 +12,12 @@ namespace stile::net {
 class Meter {
  public:
   void draw_on(acl::Allowance& allowance) noexcept { allowances_[count_++] = &allowance; }
-  // How many of `want` bytes may flow now. 0: a budget is spent, or what is left of it is not on
-  // record yet.
+  // How many of `want` bytes may flow now. 0: a budget is spent, or its remainder is not on record
+  // yet.
   [[nodiscard]] std::size_t take(std::size_t want) noexcept;
   void give_back(std::size_t unused) noexcept;
   [[nodiscard]] bool is_spent() const noexcept;
-  // Bytes will flow soon: who keeps the record can begin.
+  // Bytes will flow soon: the main thread can begin to put more on record.
   void expect() noexcept;
 
  private:
@@ -33,7 +32,7 @@ class Paused : public boost::intrusive::list_base_hook<
                    boost::intrusive::tag<PausedTag>,
                    boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  // Look again: there may be more, or not. It may wait anew.
+  // Check again: there may be more, or not. It may wait again.
   virtual void on_refill() = 0;
 
  protected:
@@ -46,7 +45,7 @@ class PausedList {
   void add(Paused& paused) noexcept {
     if (!paused.is_linked()) list_.push_back(paused);
   }
-  // Everybody once.
+  // Calls each waiter once.
   void wake() {
     List now;
     now.swap(list_);

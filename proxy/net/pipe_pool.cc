@@ -7,9 +7,9 @@
 namespace stile::net {
 namespace {
 
-// Larger than the default 64 KiB, which MSS-sized segments fill at a third of it.
+// Larger than the default 64 KiB, which is full at a third of that with MSS-sized segments.
 constexpr int pipe_bytes = 256 * 1024;
-// A user who holds much pipe memory (fs.pipe-user-pages-soft) gets pipes of two pages. Splicing
+// A user above the pipe memory limit (fs.pipe-user-pages-soft) gets pipes of two pages. Splicing
 // through those costs several times as much as copying.
 constexpr int least_pipe_bytes = 64 * 1024;
 
@@ -21,7 +21,7 @@ std::unique_ptr<Pipe> PipePool::borrow() {
     kept_.pop_back();
     return pipe;
   }
-  auto pipe = std::make_unique<Pipe>();  // first: without memory no descriptor is left over
+  auto pipe = std::make_unique<Pipe>();  // first: if this throws, no descriptor leaks
   int ends[2];
   if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) return nullptr;
   pipe->read_end.reset(ends[0]);

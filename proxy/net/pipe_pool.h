@@ -11,15 +11,16 @@ namespace stile::net {
 
 struct Pipe {
   UniqueFd read_end, write_end;
-  std::size_t bytes = 0;  // inside
+  std::size_t bytes = 0;  // in the pipe
 };
 
 class PipePool {
  public:
   PipePool() { kept_.reserve(max_kept); }
-  // Null if the process is out of descriptors or the user out of pipe memory: the relay copies.
+  // Null if the process is out of descriptors or the user out of pipe memory: the relay then
+  // copies.
   [[nodiscard]] std::unique_ptr<Pipe> borrow();
-  // A pipe that still holds bytes is closed, never lent again: they belong to somebody.
+  // A pipe that still holds bytes is closed, never reused: the bytes belong to one connection.
   void give_back(std::unique_ptr<Pipe> pipe) noexcept;
 
  private:

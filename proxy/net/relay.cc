@@ -11,12 +11,12 @@
 namespace stile::net {
 namespace {
 
-// A read of this size says "bulk": from here on splice is cheaper than copying (measured).
+// A read of this size means bulk data: from here on splice is cheaper than copying (measured).
 constexpr std::size_t bulk_read = 16 * 1024;
-// So many smaller ones in a row say that it is over; a stream has some when it is caught up with.
+// So many smaller reads in a row end the bulk mode; a stream has some when the reader catches up.
 constexpr int small_reads_in_bulk = 4;
 constexpr std::size_t splice_chunk = 256 * 1024;
-// What one direction may move before it lets the other connections have their turn.
+// The most that one direction moves before the other connections go first.
 constexpr std::size_t burst_bytes = 256 * 1024;
 
 }  // namespace
@@ -40,12 +40,12 @@ void Relay::begin(std::string_view first, std::size_t held) {
   up_.bytes += paid;
   up_.debt = first.size() + held - paid;
   if (up_.debt == 0 && !first.empty() && origin_->is_writable()) {
-    // Should this fail, the next write of the rest tells.
+    // If this fails, the next write of the remainder reports it.
     const auto sent = origin_->write(first.data(), first.size());
     if (sent.bytes > 0) first.remove_prefix(static_cast<std::size_t>(sent.bytes));
   }
   if (!first.empty()) up_.unsent = std::make_unique<std::string>(first);
-  on_ready(*client_);  // what became ready before anybody watched
+  on_ready(*client_);  // for readiness from before the relay watched
 }
 
 void Relay::reset_both() noexcept {
@@ -57,8 +57,8 @@ void Relay::cut_client() noexcept {
   client_->watch(nullptr);
   origin_->watch(nullptr);
   unlink();
-  // Dissolving the association (connect(2)) sends the reset, without the cost of taking the socket
-  // apart. A unix socket refuses; it is closed with the rest.
+  // Dissolving the association (connect(2)) sends the reset without the cost of closing the socket.
+  // A unix socket refuses this; it is closed later.
   const sockaddr nobody{AF_UNSPEC, {}};
   static_cast<void>(::connect(client_->fd(), &nobody, sizeof nobody));
 }
@@ -67,14 +67,14 @@ void Relay::on_ready(Socket& socket) {
   try {
     move_on(socket);
   } catch (const std::exception&) {
-    // No memory. Bytes may have been read and not kept: nothing may follow them.
+    // No memory. Bytes may have been read and lost: nothing may follow them.
     reset_both();
     on_end(End::failed);
   }
 }
 
 void Relay::move_on(Socket& socket) {
-  // A ready socket can unblock either direction: it may have bytes, or take some.
+  // A ready socket can unblock either direction: it can be readable or writable.
   const Step up = pump(up_, *client_, *origin_);
   if (end_if_cut(up)) return;
   const Step down = pump(down_, *origin_, *client_);
@@ -85,11 +85,11 @@ void Relay::move_on(Socket& socket) {
   if (up == Step::again || down == Step::again) {
     socket.call_again();
   } else if ((up_.sent_end && down_.sent_end) || (up_.saw_end && client_->is_dead())) {
-    // In the second case whatever the origin still says reaches nobody.
+    // In the second case data from the origin can no longer reach the client.
     on_end(End::finished);
   } else if (client_->was_lost()) {
-    // While the origin takes nothing, nobody would read the client, and notice. What it has sent is
-    // given up.
+    // While the origin accepts nothing, the relay does not read the client and would not notice.
+    // Its pending bytes are dropped.
     reset_both();
     on_end(End::failed);
   }
@@ -109,7 +109,7 @@ Relay::Step Relay::pump(Direction& way, Socket& from, Socket& to) {
     if (const Step step = flush(way, to); step != Step::again) return step;
     if (way.is_over_budget) return Step::budget_spent;
     if (way.saw_end) {
-      // Once both ways have ended, closing the socket says the same.
+      // Once both directions have ended, closing the socket has the same effect.
       const Direction& back = &way == &up_ ? down_ : up_;
       if (!back.sent_end) ::shutdown(to.fd(), SHUT_WR);
       way.sent_end = true;
@@ -124,8 +124,8 @@ Relay::Step Relay::pump(Direction& way, Socket& from, Socket& to) {
   return Step::again;
 }
 
-// False: not all that was read before is paid for yet. If it never can be, the part that was paid
-// for goes out, and then the tunnel ends.
+// False: not all bytes read before are charged yet. If the budget cannot cover them, the part that
+// was charged goes out, and then the tunnel ends.
 bool Relay::pay(Direction& way) {
   const std::size_t paid = way.meter.take(way.debt);
   way.bytes += paid;
@@ -147,7 +147,7 @@ Relay::Step Relay::pause() {
   return Step::wait;
 }
 
-// What was read before goes out before anything else is read.
+// Bytes read before go out before anything else is read.
 Relay::Step Relay::flush(Direction& way, Socket& to) {
   if (way.unsent) {
     if (!to.is_writable()) return Step::wait;
@@ -174,7 +174,7 @@ Relay::Step Relay::flush(Direction& way, Socket& to) {
   return Step::again;
 }
 
-// What goes to the origin is kept as unsent of its direction, and goes out in its turn.
+// Bytes for the origin are kept as unsent of that direction, and go out when it is next served.
 bool Relay::pass_filter(Direction& way, std::string_view& bytes) {
   std::string to_origin;
   if (!filter(&way == &up_, bytes, to_origin)) return false;
@@ -185,7 +185,7 @@ bool Relay::pass_filter(Direction& way, std::string_view& bytes) {
   if (&way == &up_) {
     bytes = {};
   } else if (up_.unsent) {
-    client_->call_again();  // the other direction had its turn already
+    client_->call_again();  // the other direction was already served
   }
   return true;
 }
@@ -248,7 +248,7 @@ Relay::Step Relay::splice(Direction& way, Socket& from, Socket& to, std::size_t&
   if (got < 0 && error == EINTR) return Step::again;
   resources_.pipes.give_back(std::move(way.pipe));
   if (got == 0) {
-    way.is_bulk = false;  // the end, or urgent data before it: the next read tells
+    way.is_bulk = false;  // the end, or urgent data before it: the next read shows which
     from.meet_mark();
     return Step::again;
   }

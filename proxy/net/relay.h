@@ -1,5 +1,4 @@
-// Relay: moves bytes between two sockets, both ways, until both have ended. Owns nothing while
-// idle.
+// Relay: moves bytes between two sockets, both ways, until both end; holds no buffer while idle.
 #pragma once
 
 #include <array>
@@ -15,7 +14,7 @@
 
 namespace stile::net {
 
-// What all relays of a worker share.
+// Shared by all relays of a worker.
 struct RelayResources {
   Loop& loop;
   PipePool pipes;
@@ -37,15 +36,15 @@ class Relay : private Watcher, private Paused {
 
  protected:
   ~Relay();
-  // `first` was read from the client before, and so were `held` bytes that the filter keeps; both
-  // are counted and paid for here. The relay may have ended when this returns.
+  // `first` and the `held` bytes that the filter keeps were read from the client before; both are
+  // counted and charged here. The relay may have ended when this returns.
   void begin(std::string_view first, std::size_t held);
-  // While filtered, every byte goes through filter() before it goes on, and nothing is spliced.
+  // While filtered, every byte goes through filter() first, and nothing is spliced.
   void set_filtered(bool on) noexcept { is_filtered_ = on; }
   // Both sides see a reset, so that a cut stream does not look like a finished one.
   void reset_both() noexcept;
-  // The client sees a reset now, and no byte moves any more. What is left to do is to close, which
-  // costs more and can wait.
+  // The client sees a reset now, and no more bytes move. Closing the sockets costs more and can
+  // wait.
   void cut_client() noexcept;
   [[nodiscard]] Meter& meter_up() noexcept { return up_.meter; }
   [[nodiscard]] Meter& meter_down() noexcept { return down_.meter; }
@@ -55,7 +54,7 @@ class Relay : private Watcher, private Paused {
   struct Direction {
     Meter meter;
     std::uint64_t bytes = 0;
-    std::size_t debt = 0;  // bytes received before the relay began and not paid for yet
+    std::size_t debt = 0;  // bytes received before the relay began and not charged yet
     std::unique_ptr<std::string> unsent;  // copied out of the shared buffer
     std::unique_ptr<Pipe> pipe;
     std::int8_t small_reads = 0;  // in a row, while it splices
@@ -66,14 +65,15 @@ class Relay : private Watcher, private Paused {
   };
   enum class Step : std::uint8_t { again, wait, failed, budget_spent };
 
-  // Called once, last. The sockets are to be closed in it (that is how the side that is told last
-  // learns of the end), and the relay may be destroyed. Nothing may keep it from doing so.
+  // Called once, last. It must close the sockets (that is how the peer that is notified last learns
+  // of the end), and may destroy the relay. It must always get this done.
   virtual void on_end(End end) noexcept = 0;
   // Bytes of the client (`up`) are sent on only as far as they are appended to `to_origin`; bytes
-  // of the origin go on by themselves, but may set others free. False: end the relay as failed.
+  // of the origin always go to the client, but may release held ones. False: end the relay as
+  // failed.
   [[nodiscard]] virtual bool filter(bool up, std::string_view bytes, std::string& to_origin) = 0;
   void on_ready(Socket& socket) override;
-  void on_refill() override { client_->call_again(); }  // like all who were woken with it
+  void on_refill() override { client_->call_again(); }  // queued like all others woken with it
   void move_on(Socket& socket);
   [[nodiscard]] bool end_if_cut(Step step);
   [[nodiscard]] Step pump(Direction& way, Socket& from, Socket& to);

@@ -1,4 +1,4 @@
-// SockAddr: between acl::Address and what the kernel wants.
+// SockAddr: converts between acl::Address and the kernel's socket addresses.
 #include "proxy/net/sockaddr.h"
 
 #include <arpa/inet.h>

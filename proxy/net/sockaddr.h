@@ -1,4 +1,4 @@
-// SockAddr: between acl::Address and what the kernel wants.
+// SockAddr: converts between acl::Address and the kernel's socket addresses.
 #pragma once
 
 #include <sys/socket.h>

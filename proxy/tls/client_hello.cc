@@ -1,4 +1,4 @@
-// ClientHello reader: records are put together first, then the message is read to its last byte.
+// ClientHello reader: joins the records first, then reads the message to its last byte.
 #include "proxy/tls/client_hello.h"
 
 #include <algorithm>
@@ -20,13 +20,13 @@ std::size_t record_length(std::string_view header) noexcept {
   return static_cast<std::size_t>(byte_at(header, 3)) << 8 | byte_at(header, 4);
 }
 
-// RFC 8446 5.1, 5.2: what a record may hold, in the clear or encrypted.
+// RFC 8446 5.1, 5.2: the size limits of a record, in the clear or encrypted.
 std::size_t max_length(std::uint8_t record_type) noexcept {
   if (record_type == change_cipher_spec) return 1;
   return record_type == application_data ? 16384 + 256 : 16384;
 }
 
-// Reads numbers and length-prefixed vectors; one that goes beyond the end makes it fail for good.
+// Reads numbers and length-prefixed vectors; a read beyond the end makes it fail for good.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) noexcept : rest_{text} {}
@@ -66,8 +66,8 @@ Hello refused() noexcept {
   return hello;
 }
 
-// RFC 6066 3 would allow several names and types; then the origin might answer to another one than
-// the one that was checked here.
+// RFC 6066 3 would allow several names and types; then the origin might use another one than the
+// one that was checked here.
 bool read_server_name(std::string_view extension, Hello& hello) noexcept {
   constexpr std::size_t host_name = 0;
   Cursor outer{extension};
@@ -83,8 +83,8 @@ bool read_server_name(std::string_view extension, Hello& hello) noexcept {
 
 bool read_extensions(std::string_view extensions, Hello& hello) noexcept {
   constexpr std::size_t server_name = 0, encrypted_client_hello = 0xfe0d;
-  constexpr std::size_t encrypted_server_name = 0xffce;  // ECH's forerunner
-  std::bitset<65536> seen;  // the same type twice: one reader takes the first, another the last
+  constexpr std::size_t encrypted_server_name = 0xffce;  // ECH's predecessor
+  std::bitset<65536> seen;  // duplicate types: one reader takes the first, another the last
   Cursor cursor{extensions};
   while (!cursor.at_end()) {
     const std::size_t type = cursor.u16();
@@ -97,7 +97,7 @@ bool read_extensions(std::string_view extensions, Hello& hello) noexcept {
   return true;
 }
 
-// RFC 8446 4.1.2, to the last byte: what is left over would be read by somebody else.
+// RFC 8446 4.1.2, to the last byte: another reader might interpret leftover bytes.
 Hello parse_body(std::string_view body) noexcept {
   Cursor cursor{body};
   const std::size_t major_version = cursor.u8();
@@ -111,14 +111,14 @@ Hello parse_body(std::string_view body) noexcept {
 
   Hello hello;
   hello.state = Hello::State::complete;
-  if (cursor.at_end()) return hello;  // before TLS 1.3 the extensions may be left out altogether
+  if (cursor.at_end()) return hello;  // before TLS 1.3 the extensions are optional
   const std::string_view extensions = cursor.vector16();
   if (cursor.failed() || !cursor.at_end() || !read_extensions(extensions, hello)) return refused();
   return hello;
 }
 
-// What is known of the message's length once some of its first bytes are there; the missing ones
-// count as 0, so this is never too much.
+// The message's length as far as its first bytes are there. Missing bytes count as 0, so the result
+// is never too large.
 struct MessageHeader {
   std::size_t known = 0;
   std::size_t type = client_hello;
@@ -152,8 +152,8 @@ HelloReader HelloReader::for_second_hello() noexcept {
 Hello HelloReader::read(std::string_view stream) {
   if (stream.size() < records_end_) return refused();
   for (;;) {
-    // Each byte of a record's header is judged as soon as it is there: whoever does not speak TLS
-    // (SSH, HTTP, an SSLv2 hello) is told at once, not at the deadline.
+    // Each byte of a record's header is checked as soon as it arrives: a client that does not speak
+    // TLS (SSH, HTTP, an SSLv2 hello) is refused at once, not at the deadline.
     const std::string_view record = stream.substr(records_end_);
     const std::uint8_t type = record.empty() ? handshake : byte_at(record, 0);
     const bool is_skipped =
@@ -182,14 +182,14 @@ Hello HelloReader::read(std::string_view stream) {
   }
 }
 
-// `payload` is what has come of a record's `length` bytes; the record ends at `end`.
+// `payload` is the received part of a record's `length` bytes; the record ends at `end`.
 Hello HelloReader::read_handshake(std::string_view payload, std::size_t length, std::size_t end) {
   const MessageHeader header = peek_message({joined_.data(), joined_.size()}, payload);
   if (header.type != client_hello || header.length > max_hello_bytes) return refused();
   const bool is_length_known = header.known == message_header_bytes;
   const std::size_t message_bytes = message_header_bytes + header.length;
   const std::size_t bytes_with_record = joined_.size() + length;
-  // More handshake bytes in the hello's last record: they would reach the origin unread.
+  // More handshake bytes in the hello's last record: they would reach the origin unchecked.
   if (is_length_known && bytes_with_record > message_bytes) return refused();
   if (payload.size() < length) return {};
 
@@ -219,8 +219,8 @@ ServerFlight classify_server_flight(std::string_view stream) noexcept {
     if (length == 0) return ServerFlight::other;
     stream.remove_prefix(record_header_bytes);
     for (std::size_t i = 0; i < std::min(length, stream.size()); ++i, ++seen) {
-      // The length and version between type and random are not looked at: a retry is told by its
-      // random alone, and taking one for a retry that is none only means one more check.
+      // The length and version between type and random are ignored: the random alone marks a retry,
+      // and a false positive only means one more check.
       if (seen == 0 && byte_at(stream, i) != server_hello) return ServerFlight::other;
       if (seen < random_begin) continue;
       if (byte_at(stream, i) != retry_random[seen - random_begin]) return ServerFlight::other;

@@ -1,4 +1,4 @@
-// Advisor: advice about refusals as they pass by, each kind once.
+// Advisor: advice about refusals in a stream of audit lines, once for each kind.
 #include "cli/advisor.h"
 
 #include <limits>
@@ -10,7 +10,7 @@ namespace {
 
 using audit::Key;
 
-// An agent can be refused at any number of hosts, and as often as it likes.
+// Bounds memory: an agent can be refused at any number of hosts, any number of times.
 constexpr std::size_t most_remembered = 10'000;
 constexpr std::chrono::seconds situation_lasts{1};
 constexpr std::string_view run_agent = "run";  // the id that `stile run` gives its command

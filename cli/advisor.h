@@ -1,4 +1,4 @@
-// Advisor: advice about refusals as they pass by, each kind once.
+// Advisor: advice about refusals in a stream of audit lines, once for each kind.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class Advisor {
  public:
   explicit Advisor(ControlOptions options) : options_{std::move(options)} {}
 
-  // The advice after an audit line, if it is a refusal of a kind that was not met before.
+  // The advice after an audit line, if it is the first refusal of its kind.
   [[nodiscard]] Advice after(const audit::Line& line);
 
  private:
@@ -30,7 +30,7 @@ class Advisor {
 
   ControlOptions options_;
   std::optional<control::Client>
-      client_;  // one of its own: the caller's may be in the midst of a tail
+      client_;  // separate from the caller's client, which may be in the middle of a tail
   bool has_no_daemon_ = false;
   std::map<std::string, Known> known_;
   std::set<std::string> told_;

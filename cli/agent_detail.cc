@@ -1,4 +1,4 @@
-// agent_detail: all about one agent, for people.
+// agent_detail: prints everything about one agent, for people.
 #include "cli/agent_detail.h"
 
 #include <iostream>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t listed_rules = 30;
 
-// "  label       words"; without words nothing.
+// "  label       words"; prints nothing if there are no words.
 void print_line(const std::string& label, const std::string& words) {
   if (words.empty()) return;
   std::cout << "  " << label << std::string(label.size() < 12 ? 12 - label.size() : 1, ' ')

@@ -1,4 +1,4 @@
-// agent_detail: all about one agent, for people.
+// agent_detail: prints everything about one agent, for people.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace stile::cli {
 
 [[nodiscard]] Colour mode_colour(const std::string& mode);
 
-// "1.0 MiB of 50.0 MiB", what is left of a budget; empty: it has none.
+// "1.0 MiB of 50.0 MiB", what is left of a budget; empty: the agent has no budget.
 [[nodiscard]] std::string budget_text(const Json& agent, const char* direction);
 
-// The daemon's answer to `agent`; the exit status.
+// Prints the daemon's answer to `agent`. Returns the exit status.
 [[nodiscard]] int print_agent(const Json& answer, const Terminal& terminal);
 
 }  // namespace stile::cli

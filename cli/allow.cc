@@ -1,4 +1,4 @@
-// stile allow: a grant on top of the policy, for a while or until it is taken back.
+// stile allow: adds a grant to the policy, for a limited time or until it is revoked.
 #include <iostream>
 #include <memory>
 
@@ -64,7 +64,7 @@ int print_allow(const AllowOptions& options, const Json& answer) {
   return fine;
 }
 
-// Into the file of the agent's entry; the reload makes it the policy.
+// Writes the rule into the file of the agent's entry; the reload makes it part of the policy.
 int save(const AllowOptions& options) {
   auto client = connect(options.control, Access::change);
   if (!client) return report(client.error(), options.control);

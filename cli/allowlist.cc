@@ -1,4 +1,4 @@
-// allowlist: the smallest allowlist for what was seen.
+// allowlist: the smallest allowlist that covers the requests in a log.
 #include "cli/allowlist.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool has_port(const std::vector<std::uint16_t>& ports, std::uint16_t port) {
   return std::find(ports.begin(), ports.end(), port) != ports.end();
 }
 
-// A rule is what these requests lacked, or at least not what stopped them.
+// These requests lacked a rule, or at least no rule stopped them.
 bool is_for_want_of_a_rule(std::string_view reason) {
   return reason == "host-not-allowed" || reason == "port-not-allowed";
 }
@@ -27,7 +27,7 @@ bool has_no_tls(std::string_view reason) {
   return reason == "not-tls" || reason == "client-hello-timeout";
 }
 
-// Why a refusal is not answered with a rule; empty: nothing worth a remark.
+// Why no rule is suggested for a refusal; empty: no remark needed.
 std::string_view remark_about(std::string_view reason) {
   if (reason == "host-denied") return "a deny rule stands; no allow rule beats it";
   if (reason == "sni-mismatch") return "the name in TLS was another one; that stays refused";
@@ -108,7 +108,7 @@ class Gatherer {
       if (has_port(ports_.http_ports, target.port)) return target.host;
       return "http://" + target.host + (target.port == 80 ? "" : port);
     }
-    // Only where nothing spoke TLS: the pattern gives up the check of the name inside.
+    // Only if no request used TLS: such a pattern disables the check of the name in TLS.
     if (need.without_tls > 0 && need.without_tls == need.let_through) {
       return "tcp://" + target.host + port;
     }

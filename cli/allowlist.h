@@ -1,4 +1,4 @@
-// allowlist: the smallest allowlist for what was seen.
+// allowlist: the smallest allowlist that covers the requests in a log.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace stile::cli {
 
 struct SuggestedRule {
   std::string pattern;
-  std::uint64_t let_through = 0;  // in mode observe too
+  std::uint64_t let_through = 0;  // also in mode observe
   std::uint64_t refused = 0;
 };
 
-// One suffix that would cover several of the hosts. Never a public one, below which anybody can
-// have a name.
+// One suffix that would cover several of the hosts. Never a public suffix: anyone can register a
+// name below it.
 struct SuggestedSuffix {
   std::string pattern;
   std::vector<std::string> covers;
@@ -28,10 +28,10 @@ struct AgentAllowlist {
   std::vector<SuggestedRule> allow;
   std::vector<SuggestedRule> allow_ip;
   std::vector<SuggestedSuffix> suffixes;
-  std::vector<std::string> remarks;  // what was seen and is not suggested, and why
+  std::vector<std::string> remarks;  // what was seen but is not suggested, and why
 };
 
-// The ports that need not stand in a pattern.
+// The ports that a pattern need not name.
 struct KnownPorts {
   std::vector<std::uint16_t> ports{443};
   std::vector<std::uint16_t> http_ports;
@@ -39,12 +39,12 @@ struct KnownPorts {
 
 struct AllowlistOptions {
   std::function<KnownPorts(const std::string& agent)> ports_of;
-  std::string agent;          // only this one; empty: all
-  bool with_denied = true;    // also what was refused for want of a rule
-  bool use_suffixes = false;  // put a suffix in the place of the hosts that it covers
+  std::string agent;          // only this agent; empty: all
+  bool with_denied = true;    // also requests that were refused because no rule matched
+  bool use_suffixes = false;  // replace hosts by a suffix that covers them
 };
 
-// By agent. Requests of nobody's are left out: no list could allow them.
+// Sorted by agent. Requests without an agent are left out: no list can allow them.
 [[nodiscard]] std::vector<AgentAllowlist> make_allowlists(const Seen& seen,
                                                           const AllowlistOptions& options);
 

@@ -1,4 +1,4 @@
-// stile audit: reads audit logs; verifies that they are whole, or shows them to people.
+// stile audit: reads audit logs; checks their hash chain, or prints them for people.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace stile::cli {
 namespace {
 
 constexpr std::size_t most_advice = 10;   // at the end of a listing
-constexpr std::size_t most_agents = 100;  // that are named if none matches
+constexpr std::size_t most_agents = 100;  // agents to name if none matches
 
 struct AuditOptions {
   std::vector<std::string> files;
@@ -49,7 +49,7 @@ int verify_logs(const AuditOptions& options) {
   return options.control.json ? print_said(check) : check(std::cout, std::cerr);
 }
 
-// "host-not-allowed alpha a.example:443": what the advice below it is about. Still escaped.
+// "host-not-allowed alpha a.example:443": the subject of the advice below it. Still escaped.
 std::string refusal_text(const audit::Line& line) {
   using audit::Key;
   std::string text{line.raw(Key::reason)};
@@ -60,7 +60,7 @@ std::string refusal_text(const audit::Line& line) {
   return text + '\n';
 }
 
-// Prints the lines that were asked for, and remembers what helps if that was little.
+// Prints the selected lines, and records what helps the user if few lines match.
 class Shower {
  public:
   Shower(const AuditOptions& options, audit::ShowOptions filter)
@@ -82,7 +82,7 @@ class Shower {
     }
   }
 
-  // On standard error, so that what is piped on is the log alone.
+  // On standard error, so that a pipe gets only the log.
   void end() {
     std::cout.flush();
     for (const auto& advice : advice_) std::cerr << advice;
@@ -104,7 +104,7 @@ class Shower {
   std::size_t shown_ = 0;
 };
 
-// A socket was named: then its daemon's log is meant, wherever that is.
+// If a socket was named, the log of its daemon is meant, wherever that log is.
 bool asks_the_daemon(const AuditOptions& options) {
   const char* variable = std::getenv("STILE_SOCKET");
   const bool is_named = !options.control.socket.empty() || (variable != nullptr && *variable != 0);
@@ -116,8 +116,8 @@ bool are_readable(const std::vector<std::string>& files) {
                      [](const auto& file) { return ::access(file.c_str(), R_OK) == 0; });
 }
 
-// The files that were named; else the log of the config, which the daemon gives to those who may
-// not read it themselves.
+// The named files; else the log of the config. The daemon sends that log to callers who may not
+// read it themselves.
 int show_logs(const AuditOptions& options) {
   auto filter = options.show;
   if (!options.since.empty()) filter.since = since_stamp(options.since);

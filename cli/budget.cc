@@ -1,4 +1,4 @@
-// stile budget reset: gives an agent its budgets anew.
+// stile budget reset: resets an agent's byte budgets.
 #include <iostream>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// stile check: whether a config can be used, and what is in it.
+// stile check: checks whether a config is valid, and summarizes it.
 #include "config/check.h"
 
 #include <iostream>
@@ -21,7 +21,7 @@ struct CheckOptions {
   bool effective = false, json = false;
 };
 
-// What the daemon found in files that the caller may not read.
+// What the daemon found in files that the caller cannot read.
 int print_given(const DaemonConfig& given, bool effective, std::ostream& out, std::ostream& err) {
   for (const Json& card : given.rejected_cards) err << "card refused: " << text_of(card, "problem");
   out << given.file

@@ -1,4 +1,4 @@
-// Checks of words on the command line.
+// Checks of command-line arguments.
 #include "cli/checks.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::string problem_of(const Result<T>& result) {
   return result ? std::string{} : result.error().message;
 }
 
-// Of "10m": that long ago.
+// "10m" means ten minutes ago.
 std::optional<acl::UnixMicros> moment_of(const std::string& text) {
   if (const auto time = config::parse_time(text)) return time;
   const auto duration = config::parse_duration(text);

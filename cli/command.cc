@@ -1,5 +1,5 @@
-// Command: the command line, read with CLI11. What is wrong is said in our own words, with the
-// nearest word that would have been right.
+// Command: parses the command line with CLI11. Error messages are our own and suggest the nearest
+// valid word.
 #include "cli/command.h"
 
 #include <CLI/CLI.hpp>
@@ -105,7 +105,7 @@ std::string path_of(const CLI::App& app) {
   return parent == nullptr ? app.get_name() : path_of(*parent) + ' ' + app.get_name();
 }
 
-// The command that the words choose, as far as they choose one, and what is left of them.
+// The command that the words select, as far as they match, and the remaining words.
 struct Chosen {
   const CLI::App* app;
   Words rest;
@@ -122,7 +122,7 @@ Chosen chosen_by(const CLI::App& stile, const Words& words) {
   return chosen;
 }
 
-// Then help for what stands before it is not what was asked for.
+// Then help for the command before the unknown word is not what the user asked for.
 bool names_unknown_command(const Chosen& chosen) {
   return !commands_below(*chosen.app).empty() && !chosen.rest.empty() &&
          !chosen.rest.front().starts_with('-');
@@ -186,7 +186,7 @@ int run_command_line(Words words, const std::vector<AddCommand*>& commands) {
   Command stile{&app, &action};
   for (const auto& add : commands) add(stile);
   words = without_help_command(std::move(words));
-  Words reversed{words.rbegin(), words.rend()};  // CLI11 takes the words from the last to the first
+  Words reversed{words.rbegin(), words.rend()};  // CLI11 takes the words in reverse order
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {

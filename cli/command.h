@@ -1,5 +1,4 @@
-// Command: what a subcommand of `stile` is: the words that it takes and what it does. CLI11 stays
-// behind this file.
+// Command: a subcommand of `stile`: its arguments and its action. Only this module uses CLI11.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +17,26 @@ namespace stile::cli {
 
 // Exit statuses; scripts rely on them.
 inline constexpr int fine = 0;
-inline constexpr int failed = 1;  // refused, or it did not work
+inline constexpr int failed = 1;  // refused, or an error
 inline constexpr int misused = 2;
 inline constexpr int no_daemon = 3;
 
-// Does the work of a command and returns the exit status. It runs after the whole command line was
-// found to be right, so that a mistake in a later word changes nothing.
+// Runs a command and returns the exit status. It runs after the whole command line is checked, so
+// that an error in a later argument changes nothing.
 using Action = std::function<int()>;
 
-// One word or option of a command.
+// One argument or option of a command.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_{option} {}
 
   Option& required();
-  // `problem` returns what is wrong with a value; an empty text is fine.
+  // `problem` returns the error in a value; an empty text means valid.
   Option& check(std::string (*problem)(const std::string& value));
   Option& one_of(std::vector<std::string> values);
   Option& excludes(const Option& other);
   Option& shown_as(const char* name);  // "FILE" in the help
-  // May be given several times, with one value each: a word that follows is not its second one.
+  // May be repeated, with one value each: the argument after the value is not a second value.
   Option& repeated();
 
  private:
@@ -50,7 +49,7 @@ class Command {
 
   Command add(const char* name, const char* help);  // a command below this one
 
-  // Words without a name, in their order.
+  // Positional arguments, in their order.
   Option word(const char* name, std::string& value, const char* help);
   Option word(const char* name, std::optional<std::string>& value, const char* help);
   Option words(const char* name, std::vector<std::string>& values, const char* help);
@@ -59,13 +58,13 @@ class Command {
   Option option(const char* name, std::uint64_t& value, const char* help);
   Option options(const char* name, std::vector<std::string>& values, const char* help);
   Option flag(const char* name, bool& value, const char* help);
-  // Everything from the first word on belongs to that word: "run -- COMMAND --its-option".
+  // Everything from the first positional argument on belongs to it: "run -- COMMAND --its-option".
   void takes_a_command();
 
-  void examples(const char* text);  // the end of its help
-  void does(Action action);         // when it is chosen
+  void examples(const char* text);  // the end of the help text
+  void does(Action action);         // runs when the command is chosen
 
-  // For `run`, whose words are CLI11's own.
+  // For `run`, which uses CLI11 directly.
   [[nodiscard]] CLI::App& app() const noexcept { return *app_; }
   [[nodiscard]] Action& chosen() const noexcept { return *chosen_; }
 
@@ -77,11 +76,11 @@ class Command {
 // Adds one subcommand to the program.
 using AddCommand = void(Command& stile);
 
-// Reads the command line of `stile` and does what it says; the exit status.
+// Reads the command line of `stile` and runs the command. Returns the exit status.
 [[nodiscard]] int run_command_line(std::vector<std::string> words,
                                    const std::vector<AddCommand*>& commands);
 
-// For what can be seen only after the words were read: prints the problem; the exit status.
+// For errors that show only after parsing: prints the problem. Returns the exit status.
 [[nodiscard]] int misuse(std::string_view command, std::string_view problem);
 
 }  // namespace stile::cli

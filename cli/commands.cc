@@ -1,4 +1,4 @@
-// The table of the subcommands of `stile`, and the two that are only about the program.
+// The table of the subcommands of `stile`, and the two that describe the program itself.
 #include "cli/commands.h"
 
 #include <iostream>
@@ -13,7 +13,7 @@ std::vector<AddCommand*> commands() {
           add_audit,  add_init,   add_import_squid, add_run,       add_help,         add_version};
 }
 
-// `help` is read as `--help` before the words are looked at; this puts it into the list.
+// `help` is read as `--help` before parsing; this entry only adds it to the list of commands.
 void add_help(Command& stile) {
   auto words = std::make_shared<std::vector<std::string>>();
   auto command = stile.add("help", "what a command does and takes, with examples");

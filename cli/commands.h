@@ -1,4 +1,4 @@
-// The subcommands of `stile`. A new one is a file of its own, a name here and a line in
+// The subcommands of `stile`. A new subcommand needs its own file, a name here and a line in
 // commands.cc.
 #pragma once
 
@@ -6,9 +6,9 @@
 
 namespace stile::cli {
 
-// The daemon at work.
+// The state of the daemon.
 AddCommand add_status, add_agents, add_connections, add_tail, add_explain;
-// What an agent may reach, now.
+// What an agent may reach now.
 AddCommand add_allow, add_revoke, add_mode, add_put_agent, add_remove_agent, add_budget;
 // The daemon itself.
 AddCommand add_reload, add_rotate, add_drain, add_doctor;
@@ -17,7 +17,7 @@ AddCommand add_check, add_diff, add_suggest, add_audit, add_import_squid, add_in
 // About the program.
 AddCommand add_help, add_version;
 
-// In the order of the help.
+// In the order that the help shows.
 [[nodiscard]] std::vector<AddCommand*> commands();
 
 }  // namespace stile::cli

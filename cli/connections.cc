@@ -1,4 +1,4 @@
-// stile connections: what is open now.
+// stile connections: lists the open connections.
 #include <iostream>
 #include <memory>
 

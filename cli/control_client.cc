@@ -1,4 +1,4 @@
-// Connecting to the daemon, and what to do if that fails.
+// Connects to the daemon, with advice if that fails.
 #include "cli/control_client.h"
 
 #include <grp.h>
@@ -14,8 +14,8 @@
 namespace stile::cli {
 namespace {
 
-// A reload of a million rules takes seconds; longer than this, something is wrong. A list of many
-// agents has megabytes; a daemon gone mad must not eat all memory.
+// A reload of a million rules takes seconds; if it takes longer than this, something is wrong. A
+// list of many agents takes megabytes; a faulty daemon must not use up all memory.
 constexpr control::Client::Bounds client_bounds{std::chrono::seconds{120}, std::size_t{256} << 20U};
 
 std::string group_name(gid_t id) {
@@ -30,7 +30,7 @@ Failure no_permission(const std::string& path) {
   Failure failure{failed, "no-permission", "may not talk to the daemon at " + path, {}};
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
-    if (status.st_gid == 0) {  // nobody should be told to join root's group
+    if (status.st_gid == 0) {  // never advise a user to join root's group
       failure.message += ": only root may";
       failure.advice = "sudo stile …";
       return failure;

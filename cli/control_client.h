@@ -1,4 +1,4 @@
-// Where the daemon listens, and what to do if it cannot be reached.
+// Finds and connects to the daemon's control socket, with advice if that fails.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -19,14 +19,14 @@ struct Failure {
 template <class T>
 using Outcome = boost::system::result<T, Failure>;
 
-// Where the daemon listens: `named` if it is not empty, else $STILE_SOCKET, else what the config in
-// use says, else where a daemon without a config listens.
+// The paths of the control socket: `named` if it is not empty, else $STILE_SOCKET, else the path in
+// the config in use, else the default path of a daemon without a config.
 [[nodiscard]] std::vector<std::string> control_sockets(const std::string& named);
 
-// A failure to talk to the daemon, with what to do about it.
+// A failure to talk to the daemon, with advice.
 [[nodiscard]] Failure failure_of(const control::ClientError& error, const std::string& path);
 
-// The first of the paths where somebody listens.
+// Connects to the first of the paths on which a process listens.
 [[nodiscard]] Outcome<control::Client> connect(const std::vector<std::string>& paths);
 
 }  // namespace stile::cli

@@ -1,4 +1,4 @@
-// What all commands that talk to the daemon have in common.
+// Code shared by all commands that talk to the daemon.
 #include "cli/control_command.h"
 
 #include <cstdlib>
@@ -34,7 +34,7 @@ std::string advice_for(const std::string& code, const Json& request) {
 
 constexpr std::size_t most_listed = 10;
 
-// "; did you mean alpha?", or which agents there are.
+// "; did you mean alpha?", or the list of agents.
 std::string known_agents(control::Client& client, const std::string& wanted) {
   const auto answer = send_request(client, {{"action", "agents"}});
   if (!answer) return {};
@@ -54,7 +54,7 @@ std::string known_agents(control::Client& client, const std::string& wanted) {
   return "; there are: " + list;
 }
 
-// No option and no variable names a socket.
+// True if no option and no variable names a socket.
 bool is_anywhere(const ControlOptions& options) {
   const char* variable = std::getenv("STILE_SOCKET");
   return options.socket.empty() && (variable == nullptr || *variable == 0);
@@ -117,8 +117,8 @@ Outcome<Answer> send_text(control::Client& client, std::string_view text, const 
 
 int report(const Failure& failure, const ControlOptions& options) {
   std::cout.flush();
-  // Agents' words may be in the message; escaped they are harmless. Line by line: several errors in
-  // a config come as several lines.
+  // The message may contain text from agents, so it is escaped. Line by line: several errors in a
+  // config are several lines.
   std::istringstream lines{failure.message};
   std::string_view before = "stile: ";
   for (std::string line; std::getline(lines, line); before = "  ") {

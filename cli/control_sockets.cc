@@ -1,4 +1,4 @@
-// Where the daemon listens.
+// Finds the daemon's control socket.
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -12,8 +12,8 @@
 namespace stile::cli {
 namespace {
 
-// The config in use need not be readable for everybody who may look at the daemon: then the place
-// is the usual one.
+// Users who may query the daemon may lack permission to read its config. Then the default path is
+// used.
 std::string configured_socket() {
   std::ifstream file{config::default_path};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};

@@ -17,7 +17,7 @@ struct DiffOptions {
   std::vector<std::string> logs;
 };
 
-// The first of these that there is: the config that was named, the running daemon, the log.
+// The first of these that exists: the named config, the running daemon, the log.
 Outcome<Judge> judge_before(const DiffOptions& options) {
   if (options.old) {
     auto config = read_config(options.old);

@@ -1,4 +1,4 @@
-// stile doctor: looks at everything that Stile needs, and says what is wrong and what to type.
+// stile doctor: checks everything that Stile needs, and prints what is wrong and what to type.
 #include <iostream>
 #include <memory>
 

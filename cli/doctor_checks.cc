@@ -57,7 +57,7 @@ std::string owner_text(const struct stat& status) {
   return text + ' ' + octal(status.st_mode);
 }
 
-// A file for words of a shell: an operator's path may have blanks.
+// Quotes a path for a shell: an operator's path may contain blanks.
 std::string shell_word(const std::string& path) {
   constexpr std::string_view harmless =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:/";
@@ -79,7 +79,7 @@ void check_socket(const std::string& path, Findings& findings) {
                       is_open_to_all ? "chmod 0660 " + shell_word(path) : ""});
 }
 
-// The end of the log: the time stamp of its last whole line, if it has one.
+// The time stamp of the last complete line of the log, if there is one.
 std::optional<acl::UnixMicros> last_time(const std::string& path) {
   constexpr std::streamoff most = 64 << 10;
   std::ifstream file{path, std::ios::binary | std::ios::ate};

@@ -1,4 +1,4 @@
-// doctor_checks: what `stile doctor` looks at, one finding each.
+// doctor_checks: the checks of `stile doctor`, one finding each.
 #pragma once
 
 #include <optional>

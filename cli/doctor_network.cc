@@ -45,7 +45,7 @@ SocketAddress to_system(const config::Endpoint& endpoint) {
   return address;
 }
 
-// A connected socket that is closed at the end; -1 with errno set.
+// A connected socket, closed by the destructor; -1 with errno set.
 class Probe {
  public:
   Probe(const config::Endpoint& endpoint, int type) {
@@ -83,7 +83,7 @@ class Probe {
   bool is_there_ = false;
 };
 
-// Asks for the name servers of the root, which every resolver knows; any answer will do.
+// Asks for the name servers of the root zone, which every resolver knows; any answer is enough.
 bool answers_dns(const config::Endpoint& server) {
   const Probe probe{server, SOCK_DGRAM};
   if (!probe.is_there()) return false;

@@ -1,4 +1,4 @@
-// edit_list: finds the end of a list and writes behind its last word.
+// edit_list: finds the end of a list and writes after its last string.
 #include "cli/edit_list.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ Result<std::string> edited_text(std::string text) {
   return Result<std::string>{boost::system::in_place_value, std::move(text)};
 }
 
-// Where the string that begins at `at` ends, behind its quote; npos: it does not, or is of a kind
-// that no pattern needs.
+// The offset after the closing quote of the string that begins at `at`; npos: it is not closed, or
+// it is of a kind that no pattern needs.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const bool is_triple = text.substr(at, 3) == std::string(3, quote);
@@ -34,7 +34,7 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 // A list of strings, by offsets into the text.
 struct ListPlace {
   std::size_t open = 0, close = 0;         // its brackets
-  std::size_t first = npos, last_end = 0;  // its first word; behind its last
+  std::size_t first = npos, last_end = 0;  // its first string; after its last
   bool has_last_comma = false;
 };
 
@@ -101,7 +101,7 @@ std::string quoted_list(const std::vector<std::string>& words) {
   return out;
 }
 
-// One word a line, as the list is written: a comma behind the last one only if there was one.
+// One string per line, in the style of the list: a trailing comma only if there was one.
 std::string add_lines(std::string text, const ListPlace& list,
                       const std::vector<std::string>& words) {
   const std::string indent{indent_at(text, list.first)};
@@ -111,7 +111,7 @@ std::string add_lines(std::string text, const ListPlace& list,
     const bool is_last = &word == &words.back();
     added += newline + indent + in_quotes(word) + (is_last && !list.has_last_comma ? "" : ",");
   }
-  // Behind what else is on the line of the last word: its comma, a comment.
+  // After anything else on the line of the last string: its comma, a comment.
   auto at = line_end(text, list.last_end);
   if (at > 0 && text[at - 1] == '\r') --at;
   text.insert(at, added);

@@ -23,7 +23,7 @@ void append_padded(std::string& out, std::string_view word, std::size_t width) {
   out.append(word).append(word.size() < width ? width - word.size() : 0, ' ').append(" ");
 }
 
-// " label value", if the key is there. Raw: escaped, so that it cannot steer the terminal.
+// " label value", if the key exists. The raw value is escaped, so it cannot control the terminal.
 void append(std::string& out, const audit::Line& line, Key key, std::string_view label) {
   if (!line.raw(key).empty()) out.append(label).append(line.raw(key));
 }

@@ -8,7 +8,7 @@
 
 namespace stile::cli {
 
-// Time (UTC), agent, what happened, whereto, why. On a terminal it is cut to one row.
+// Time (UTC), agent, event, destination, reason. On a terminal it is cut to one row.
 [[nodiscard]] std::string event_line(const audit::Line& line, const Terminal& terminal);
 
 }  // namespace stile::cli

@@ -1,4 +1,4 @@
-// stile explain: what would become of a request, step by step, and why.
+// stile explain: shows how a request would be decided, step by step, and why.
 #include <iostream>
 #include <memory>
 
@@ -19,7 +19,7 @@ struct ExplainOptions {
   bool resolve = false;
 };
 
-// What the target names; only for advice. The daemon judges the target as it was written.
+// The parts of the target, only for advice. The daemon judges the target as it was typed.
 struct Target {
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::string host;
@@ -44,7 +44,7 @@ Json request_to_explain(const ExplainOptions& options) {
   request.set(is_address ? "source" : "agent", options.agent);
   if (options.target.find("://") != std::string::npos) {
     request.set("url", options.target);
-  } else {  // as in CONNECT; the usual port need not be typed
+  } else {  // as in CONNECT; the default port may be omitted
     const auto authority = acl::split_authority(options.target);
     request.set("host", std::string{authority.host});
     request.set("port", authority.has_port ? std::string{authority.port} : "443");
@@ -54,7 +54,7 @@ Json request_to_explain(const ExplainOptions& options) {
   return request;
 }
 
-// Empty: nobody's.
+// Empty: no agent.
 std::string agent_of(const Json& answer) {
   const auto agent = text_of(answer, "agent");
   return agent == "-" ? std::string{} : agent;
@@ -66,7 +66,7 @@ Colour colour_of_explain(const std::string& result) {
   return result.starts_with("would-deny") ? Colour::yellow : Colour::red;
 }
 
-// Nothing was sent, so nothing was let through: what was not looked at may still refuse it.
+// No request was sent, so nothing was let through: a step that did not run may still refuse it.
 std::string summary_of(const Json& answer) {
   const auto verdict = text_of(answer, "verdict");
   if (verdict != "allow") return text_of(answer, "message");

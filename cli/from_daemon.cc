@@ -1,4 +1,4 @@
-// What a caller may not read himself, given out by the daemon.
+// from_daemon: gets the audit log and the config from the daemon.
 #include "cli/from_daemon.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// What a caller may not read himself, given out by the daemon: the audit log and the config.
-// Members of the control socket's group need not be able to open those files.
+// from_daemon: gets the audit log and the config from the daemon. Members of the control socket's
+// group may lack permission to open those files.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace stile::cli {
 
-// Each line of the log that the daemon writes, rotated files before it if asked for.
+// Reads each line of the log that the daemon writes, after the rotated files if requested.
 using UseLine = std::function<void(std::string_view line)>;
 [[nodiscard]] Outcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
                                             const UseLine& use);
 
-// The config in use as the daemon would read it now, in one text. A failure for root, who can read
-// everything himself, and for a daemon that uses another config.
+// The config in use as the daemon would read it now, in one text. Fails for root, who can read
+// everything directly, and if the daemon uses another config.
 struct DaemonConfig {
   std::string file, digest, text;
   Json rejected_cards;

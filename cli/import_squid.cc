@@ -1,4 +1,4 @@
-// stile import-squid: a squid.conf as stile.toml.
+// stile import-squid: converts a squid.conf to stile.toml.
 #include <iostream>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// stile init: a first config, from questions or from what a log has seen.
+// stile init: writes a first config, from questions or from the requests in a log.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -71,10 +71,10 @@ std::string config_text(const FirstConfig& config) {
   return out.str();
 }
 
-// On the terminal itself, so that standard output can go into a file.
+// Uses the terminal itself, so that standard output can go into a file.
 class Questions {
  public:
-  // Empty lines take the default. What does not pass the check is asked again.
+  // Empty lines select the default. An invalid answer is asked again.
   std::optional<std::string> ask(const std::string& question, const std::string& usual,
                                  std::string (*problem)(const std::string&)) {
     while (true) {
@@ -150,7 +150,7 @@ Outcome<FirstConfig> ask_questions() {
   return FirstConfig{*listen, *mode, {std::move(agent)}};
 }
 
-// The addresses that each agent of the logs came from.
+// The source addresses of each agent in the logs.
 std::map<std::string, std::set<std::string>> sources_in(const std::vector<std::string>& logs) {
   std::map<std::string, std::set<std::string>> sources;
   const auto note = [&](const audit::Line& line, std::string_view) {
@@ -161,7 +161,7 @@ std::map<std::string, std::set<std::string>> sources_in(const std::vector<std::s
     auto& known = sources[line.text(audit::Key::agent)];
     if (known.size() < most_sources) known.insert(std::move(source));
   };
-  std::ostringstream ignored;  // what is no audit line was told of already
+  std::ostringstream ignored;  // invalid lines were already reported
   static_cast<void>(audit::read_lines(logs, note, ignored));
   return sources;
 }
@@ -185,7 +185,7 @@ Outcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
   return config;
 }
 
-// Never over a file that is there.
+// Never overwrites an existing file.
 Outcome<void> write_new(const std::string& path, const std::string& text) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0 && errno == EEXIST) {

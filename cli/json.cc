@@ -1,4 +1,4 @@
-// Json: read with nlohmann-json, which stays in this file.
+// Json: parses with nlohmann-json, which only this file includes.
 #include "cli/json.h"
 
 #include <algorithm>
@@ -10,14 +10,14 @@ namespace {
 
 using Parsed = nlohmann::ordered_json;
 
-// ASCII only; bytes that are no UTF-8 are replaced.
+// ASCII only; invalid UTF-8 is replaced.
 std::string json_string(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
 
-// Makes a Json of what nlohmann-json has read.
+// Converts a value of nlohmann-json to a Json.
 class JsonReader {
  public:
   static Json convert(const Parsed& parsed) {

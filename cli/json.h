@@ -1,5 +1,5 @@
-// Json: requests to the daemon and its answers. Answers are read with patience: a key that is
-// missing or of another type is empty, so that an older or newer daemon still gets its table.
+// Json: requests to the daemon and its answers. A missing key, or one of another type, reads as
+// empty, so that tables also work with an older or newer daemon.
 #pragma once
 
 #include <concepts>
@@ -34,15 +34,15 @@ class Json {
   Json(std::initializer_list<Member> members);  // an object
 
   static Json list();
-  // Null if it is no JSON.
+  // Null if the text is not JSON.
   static Json parse(std::string_view text);
 
   [[nodiscard]] bool is_null() const noexcept { return value_.index() == 0; }
   [[nodiscard]] bool is_object() const noexcept { return std::holds_alternative<Members>(value_); }
-  [[nodiscard]] const Json* find(std::string_view key) const;  // null: not there, or no object
+  [[nodiscard]] const Json* find(std::string_view key) const;  // null: no such key, or no object
   void set(std::string key, Json value);                       // replaces a member or adds it
 
-  // Of a list; anything else is an empty one.
+  // For a list; any other value acts as an empty list.
   [[nodiscard]] const List& items() const;
   [[nodiscard]] List::const_iterator begin() const { return items().begin(); }
   [[nodiscard]] List::const_iterator end() const { return items().end(); }
@@ -50,10 +50,10 @@ class Json {
   [[nodiscard]] bool empty() const { return items().empty(); }
   void add(Json item);  // to a list
 
-  [[nodiscard]] std::string text() const;      // of a string; anything else as JSON, null empty
-  [[nodiscard]] std::uint64_t number() const;  // 0: no number, or below zero
-  [[nodiscard]] bool flag() const;             // false: no flag
-  // One line, ASCII only: what an agent chose cannot steer a terminal in this form either.
+  [[nodiscard]] std::string text() const;      // a string; other values as JSON, null as ""
+  [[nodiscard]] std::uint64_t number() const;  // 0: not a number, or negative
+  [[nodiscard]] bool flag() const;             // false: not a boolean
+  // One line, ASCII only, so that text chosen by an agent cannot control a terminal.
   [[nodiscard]] std::string dump() const;
 
  private:

@@ -1,4 +1,4 @@
-// Judge: says what becomes of a request; a config, the running daemon, or the log itself.
+// Judge: decides a request by a config, by the running daemon, or by the log itself.
 #include "cli/judge.h"
 
 #include <chrono>
@@ -16,7 +16,7 @@ acl::UnixMicros now() {
   return std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
 }
 
-// Whether steps 1 to 6 give this reason.
+// Whether steps 1 to 6 can give this reason.
 bool is_of_policy(std::string_view reason) {
   for (auto code = acl::Reason::unknown_agent; code <= acl::Reason::host_not_allowed;
        code = static_cast<acl::Reason>(static_cast<int>(code) + 1)) {
@@ -75,8 +75,8 @@ Outcome<Judgement> judge_by_daemon(control::Client& client, const SeenTarget& ta
                    text_of(answer->json, "rule")};
 }
 
-// If a log has several verdicts for one target, the policy changed in between: the widest counts,
-// so that nothing that worked is missing from what would newly be refused.
+// If a log has several verdicts for one target, the policy changed in between. The most permissive
+// verdict counts, so that the list of new refusals contains everything that once worked.
 Judgement judge_by_log(const SeenOutcome& outcome) {
   if (outcome.allowed > 0) return {Verdict::allow, {}, {}};
   for (const auto& [reason, count] : outcome.observed) {

@@ -1,4 +1,4 @@
-// Judge: says what becomes of a request; a config, the running daemon, or the log itself.
+// Judge: decides a request by a config, by the running daemon, or by the log itself.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct Judgement {
   [[nodiscard]] std::string text() const;  // "allow", "deny host-not-allowed"
 };
 
-// Steps 1 to 6 only: limits, DNS and TLS are of the moment, not of the policy.
+// Steps 1 to 6 only: limits, DNS and TLS depend on the moment, not on the policy.
 struct Judge {
   std::string name;  // for people
   std::function<Outcome<Judgement>(const SeenTarget&, const SeenOutcome&)> judge;

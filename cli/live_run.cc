@@ -1,4 +1,4 @@
-// live_run: the `stile run` that a command is meant for when there is no daemon.
+// live_run: finds the `stile run` that a command addresses when there is no daemon.
 #include "cli/live_run.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// live_run: the `stile run` that a command is meant for when there is no daemon.
+// live_run: finds the `stile run` that a command addresses when there is no daemon.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,10 @@
 
 namespace stile::cli {
 
-// The one that is called `name`, as --run has it.
+// The run called `name`, as given with --run.
 [[nodiscard]] Outcome<control::Client> connect_to_run(const std::string& name);
 
-// The only one that is there, which is told on stderr; several are a failure that lists them;
-// nullopt: none.
+// The only run, which is named on stderr. Fails with a list if there are several; nullopt: none.
 [[nodiscard]] std::optional<Outcome<control::Client>> connect_to_only_run();
 
 }  // namespace stile::cli

@@ -1,4 +1,4 @@
-// look_alike: compares the names that somebody registered, not what they call the hosts below.
+// look_alike: compares registered names, not the names of hosts below them.
 #include "cli/look_alike.h"
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace stile::cli {
 namespace {
 
-constexpr std::size_t short_label = 4;  // below that, every name is near every other
-constexpr std::size_t long_label = 9;   // from there on, two slips still look the same
+constexpr std::size_t short_label = 4;  // shorter names are all similar
+constexpr std::size_t long_label = 9;   // from this length, two typing errors still look alike
 
-// Insertions, deletions, replacements and swaps of neighbours that make `b` of `a`.
+// The number of insertions, deletions, replacements and swaps of neighbours from `a` to `b`.
 std::size_t typing_errors(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});
@@ -31,7 +31,7 @@ std::size_t typing_errors(std::string_view a, std::string_view b) {
   return last.back();
 }
 
-// What the eye sees: 0 and o, 1 and l and i, rn and m, vv and w are one; hyphens are overlooked.
+// Maps what looks alike to one form: 0 and o, 1, l and i, rn and m, vv and w; drops hyphens.
 std::string shape_of(std::string_view label) {
   std::string shape;
   for (std::size_t i = 0; i < label.size(); ++i) {

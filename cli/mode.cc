@@ -1,4 +1,4 @@
-// stile mode: enforce, observe, or the kill switch.
+// stile mode: sets enforce, observe, or the kill switch.
 #include <iostream>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// print_diff: what `stile diff` found, for people and for programs.
+// print_diff: prints the result of `stile diff`, for people and for programs.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// stile put-agent, stile remove-agent: agents come and go while the daemon runs.
+// stile put-agent, stile remove-agent: add and remove agents while the daemon runs.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -17,8 +17,8 @@ struct PutAgentOptions {
   std::string file, agent;
 };
 
-// The card's own text: read and written again, it would lose a key that stands there twice, which
-// the daemon refuses.
+// Sends the card's own text: parsing and writing it again would lose duplicate keys, which the
+// daemon refuses.
 Outcome<std::string> read_card(const std::string& path) {
   std::ifstream file;
   if (path != "-") file.open(path);

@@ -1,4 +1,4 @@
-// read_logs: the requests of several audit logs, with a word about what could not be used.
+// read_logs: reads the requests of several audit logs and reports invalid lines.
 #include "cli/read_logs.h"
 
 #include <iostream>

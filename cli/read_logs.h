@@ -1,4 +1,4 @@
-// read_logs: the requests of several audit logs, with a word about what could not be used.
+// read_logs: reads the requests of several audit logs and reports invalid lines.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace stile::cli {
 
-// Lines that are none of an audit log are told of on stderr.
+// Reports lines that are not audit lines on stderr.
 [[nodiscard]] Outcome<Seen> read_logs(const std::vector<std::string>& files);
 
 }  // namespace stile::cli

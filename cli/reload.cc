@@ -1,4 +1,4 @@
-// stile reload, rotate, drain: what the daemon does with itself.
+// stile reload, rotate, drain: commands for the daemon itself.
 #include <iostream>
 #include <memory>
 

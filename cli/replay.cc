@@ -1,4 +1,4 @@
-// replay: the requests of a log, judged by two policies.
+// replay: judges the requests of a log by two policies.
 #include "cli/replay.h"
 
 #include <algorithm>

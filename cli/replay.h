@@ -1,4 +1,4 @@
-// replay: the requests of a log, judged by two policies.
+// replay: judges the requests of a log by two policies.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace stile::cli {
 
 struct ReplayRow {
-  std::string agent;   // "-": nobody's
+  std::string agent;   // "-": no agent
   std::string target;  // printable
   std::uint64_t count = 0;
   Judgement before, after;
@@ -19,11 +19,11 @@ struct ReplayRow {
 struct Replay {
   std::vector<ReplayRow> refused;  // newly
   std::vector<ReplayRow> allowed;  // newly
-  std::vector<ReplayRow> noted;    // still let through, but logged as would-deny, or no longer so
+  std::vector<ReplayRow> noted;    // still let through, but would-deny is new or gone
   std::uint64_t requests = 0, targets = 0;
 };
 
-// The rows of each list: the most requests first.
+// Each list is sorted by the number of requests, highest first.
 [[nodiscard]] Outcome<Replay> replay(const Seen& seen, const Judge& before, const Judge& after);
 
 }  // namespace stile::cli

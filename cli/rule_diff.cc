@@ -1,4 +1,4 @@
-// rule_diff: in which rules and settings two policies differ, agent by agent.
+// rule_diff: the differences in rules and settings between two policies, agent by agent.
 #include "cli/rule_diff.h"
 
 #include <algorithm>

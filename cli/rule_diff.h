@@ -1,4 +1,4 @@
-// rule_diff: in which rules and settings two policies differ, agent by agent.
+// rule_diff: the differences in rules and settings between two policies, agent by agent.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct AgentDiff {
   std::vector<ChangedSetting> settings;
 };
 
-// Agents that differ in nothing are left out. Where a rule stands makes no difference.
+// Agents without a difference are left out. The position of a rule does not matter.
 [[nodiscard]] std::vector<AgentDiff> compare_rules(const acl::Snapshot& before,
                                                    const acl::Snapshot& after);
 

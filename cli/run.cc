@@ -1,4 +1,4 @@
-// stile run: one command with a fence around it, and no daemon.
+// stile run: runs one command behind a fence, without a daemon.
 #include "run/run.h"
 
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ bool is_localhost(const std::string& name) {
   return name == "localhost" || name.ends_with(".localhost");
 }
 
-// What a pattern can let through: never the host itself under that name.
+// What a pattern can allow: never the host itself under that name.
 std::string check_allowed(const std::string& text) {
   const auto pattern = acl::Pattern::parse(text);
   if (!pattern) return pattern.error().message;

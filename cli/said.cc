@@ -1,4 +1,4 @@
-// said: what a command has said to people, as JSON for programs.
+// said: prints a command's output as JSON for programs.
 #include "cli/said.h"
 
 #include <iostream>

@@ -1,4 +1,4 @@
-// said: what a command has said to people, as JSON for programs.
+// said: prints a command's output as JSON for programs.
 #pragma once
 
 #include <functional>
@@ -6,8 +6,8 @@
 
 namespace stile::cli {
 
-// Runs `tell` with both streams and prints {"ok", "said": [lines], "problems": [lines]}; the exit
-// status is that of `tell`.
+// Runs `tell` with both streams and prints {"ok", "said": [lines], "problems": [lines]}. Returns
+// the exit status of `tell`.
 [[nodiscard]] int print_said(const std::function<int(std::ostream& out, std::ostream& err)>& tell);
 
 }  // namespace stile::cli

@@ -1,4 +1,4 @@
-// save_rule: writes allow rules into the file that an agent's entry stands in.
+// save_rule: writes allow rules into the file that contains an agent's entry.
 #include "cli/save_rule.h"
 
 #include <fcntl.h>
@@ -51,9 +51,9 @@ Outcome<std::string> read_file(const std::string& file) {
   return Outcome<std::string>{boost::system::in_place_value, std::move(text)};
 }
 
-// All agents of a file, as they are after reading it.
+// All agents of a file, as parsed.
 struct Document {
-  config::Settings settings;  // of a card only the agent
+  config::Settings settings;  // for a card, only the agent
 };
 
 std::optional<Document> read_document(const std::string& text, const std::string& file,
@@ -84,7 +84,7 @@ Rules allowed_by(const config::AgentSettings& agent) {
   return patterns;
 }
 
-// Whether both say the same but for the allow list of `id`, which has grown by `added`.
+// Whether both are equal except that the allow list of `id` has grown by `added`.
 bool differ_only_by(const Document& before, const Document& after, const std::string& id,
                     const Rules& added) {
   for (const auto& key : config::global_keys()) {
@@ -161,7 +161,7 @@ Outcome<FileChange> plan_rules(const std::string& entry, const std::string& agen
     return cannot_save(agent + " stands in no file: it was added with put-agent",
                        "stile put-agent FILE, with the hosts in its card");
   }
-  if (!entry.starts_with('/')) {  // to where the daemon was started, which is not here
+  if (!entry.starts_with('/')) {  // relative to the daemon's start directory, which is unknown
     return cannot_save("the daemon names its config by a relative path: " + file_of(entry),
                        by_hand(file_of(entry), patterns));
   }

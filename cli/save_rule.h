@@ -1,4 +1,4 @@
-// save_rule: writes allow rules into the file that an agent's entry stands in.
+// save_rule: writes allow rules into the file that contains an agent's entry.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace stile::cli {
 
-// A change to a file that was read, made and checked, and not yet written.
+// A change to a file, prepared and checked, but not yet written.
 struct FileChange {
   std::string file;           // links followed
-  std::string before, after;  // the same: the rules are in it already
+  std::string before, after;  // equal: the rules are already in the file
 };
 
-// `entry` is where the daemon says the agent stands. The new text is read like a config, and must
-// mean the same as before, with these patterns in addition.
+// `entry` is where the daemon says the agent's entry is. The new text is parsed as a config, and
+// must mean the same as before plus these patterns.
 [[nodiscard]] Outcome<FileChange> plan_rules(const std::string& entry, const std::string& agent,
                                              const std::vector<std::string>& patterns);
 
-// In one step, with the owner and the mode that the file had. Fails if it changed since.
+// Atomic; keeps the file's owner and mode. Fails if the file has changed since it was read.
 [[nodiscard]] Outcome<void> write_change(const FileChange& change);
 
 }  // namespace stile::cli

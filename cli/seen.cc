@@ -1,4 +1,4 @@
-// Seen: what agents asked for and what became of it, gathered from audit logs.
+// Seen: the requests of agents and their outcomes, collected from audit logs.
 #include "cli/seen.h"
 
 #include <limits>
@@ -44,7 +44,7 @@ std::uint64_t SeenOutcome::count() const {
 
 void Seen::add(const audit::Line& line) {
   const auto event = line.raw(Key::event);
-  // A close tells of what its open has told already.
+  // A close repeats what its open has already reported.
   if (event != "open" && event != "deny") return;
   if (line.raw(Key::host).empty()) {
     without_host_ += line.number(Key::count);

@@ -1,4 +1,4 @@
-// Seen: what agents asked for and what became of it, gathered from audit logs.
+// Seen: the requests of agents and their outcomes, collected from audit logs.
 #pragma once
 
 #include <compare>
@@ -18,15 +18,15 @@ class Line;
 namespace stile::cli {
 
 struct SeenTarget {
-  std::string agent;   // empty: the source belonged to nobody
-  std::string source;  // address; only if there is no agent
+  std::string agent;   // empty: the source belongs to no agent
+  std::string source;  // address; only without an agent
   acl::Scheme scheme = acl::Scheme::tunnel;
-  std::string host;  // canonical, or as it was sent if it was refused as malformed
+  std::string host;  // canonical, or as sent if it was refused as malformed
   std::uint16_t port = 0;
   friend auto operator<=>(const SeenTarget&, const SeenTarget&) = default;
 };
 
-// "alpha.example:8443", "http://alpha.example:80": without bytes that could steer a terminal.
+// "alpha.example:8443", "http://alpha.example:80": without bytes that could control a terminal.
 [[nodiscard]] std::string target_text(const SeenTarget& target);
 
 struct SeenOutcome {
@@ -38,10 +38,10 @@ struct SeenOutcome {
 
 class Seen {
  public:
-  // An agent can ask for any number of names; more different ones than this are only counted.
+  // An agent can request any number of names; names beyond this limit are only counted.
   static constexpr std::size_t max_targets = 1'000'000;
 
-  // Adds the requests of a log; "-" is standard input. What is no audit line is only counted.
+  // Adds the requests of a log; "-" is standard input. Invalid lines are only counted.
   [[nodiscard]] Result<void> read(const std::string& file);
   // Adds one line of a log.
   void add_line(std::string_view text);
@@ -51,7 +51,7 @@ class Seen {
   }
   [[nodiscard]] std::uint64_t foreign_lines() const noexcept { return foreign_lines_; }
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
-  // Refusals that came too fast for a line each: the log has their number, not their hosts.
+  // Refusals that came too fast to be logged one by one: the log has their number, not their hosts.
   [[nodiscard]] std::uint64_t without_host() const noexcept { return without_host_; }
   [[nodiscard]] const std::string& first() const noexcept { return first_; }  // time stamps
   [[nodiscard]] const std::string& last() const noexcept { return last_; }

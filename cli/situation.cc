@@ -1,4 +1,4 @@
-// situation: asks the daemon what advice about an agent has to know.
+// situation: asks the daemon for the facts that advice about an agent needs.
 #include "cli/situation.h"
 
 #include "cli/control_command.h"

@@ -1,4 +1,4 @@
-// situation: asks the daemon what advice about an agent has to know.
+// situation: asks the daemon for the facts that advice about an agent needs.
 #pragma once
 
 #include "cli/advice.h"
@@ -6,7 +6,7 @@
 
 namespace stile::cli {
 
-// What cannot be asked stays unknown.
+// Facts that the daemon does not provide stay empty.
 [[nodiscard]] Situation ask_situation(control::Client& client, const std::string& agent);
 
 }  // namespace stile::cli

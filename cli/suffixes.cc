@@ -1,4 +1,4 @@
-// suffixes: where one suffix would cover several hosts.
+// suffixes: finds suffixes that would cover several hosts.
 #include "cli/suffixes.h"
 
 #include <map>

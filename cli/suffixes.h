@@ -1,4 +1,4 @@
-// suffixes: where one suffix would cover several hosts.
+// suffixes: finds suffixes that would cover several hosts.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace stile::cli {
 
-// The name that was registered below a public suffix; empty: the host is such a suffix itself.
+// The name registered below a public suffix; empty: the host is a public suffix itself.
 [[nodiscard]] std::string registered_name(std::string host);
 
-// Hosts that share a name which somebody registered are put together under the longest suffix that
-// they have in common. Hosts below a public suffix (co.uk, github.io) share nothing by that.
+// Groups hosts with the same registered name under their longest common suffix. Hosts that share
+// only a public suffix (co.uk, github.io) are not grouped.
 [[nodiscard]] std::vector<SuggestedSuffix> find_suffixes(const std::vector<std::string>& hosts);
 
 }  // namespace stile::cli

@@ -1,4 +1,4 @@
-// stile suggest: the smallest allowlist for what a log has seen.
+// stile suggest: prints the smallest allowlist that covers the requests in a log.
 #include <iostream>
 #include <memory>
 
@@ -74,7 +74,7 @@ Json as_json(const AgentAllowlist& list) {
           {"remarks", list.remarks}};
 }
 
-// The hosts of a list have no byte that means anything to a shell.
+// The hosts of a list contain no bytes that are special to a shell.
 void print_flags(const AgentAllowlist& list) {
   for (const auto& rule : list.allow) {
     std::cout << (&rule == &list.allow.front() ? "" : " ") << "--allow " << rule.pattern;
@@ -96,7 +96,7 @@ void print_card(const AgentAllowlist& list) {
   std::cout << "}\n";
 }
 
-// Flags and cards are of one agent, and nothing but them is printed: they are for $(…) and > FILE.
+// Flags and cards are for one agent. They are printed alone, for use with $(…) and > FILE.
 int print_for_one(const SuggestOptions& options, const std::vector<AgentAllowlist>& lists) {
   if (lists.size() != 1) {
     std::string names;
@@ -145,7 +145,7 @@ void print_suggest(const SuggestOptions& options, const std::vector<AgentAllowli
   for (const auto& list : lists) print_list(list, options.use_suffixes);
 }
 
-// The usual ports of an agent, as far as the config is known.
+// The default ports of an agent, as far as the config is known.
 KnownPorts ports_of(const std::optional<UsedConfig>& config, const std::string& agent) {
   if (!config) return {};
   if (const auto* policy = config->policies->by_id(agent)) {
@@ -162,7 +162,7 @@ int run_suggest(const SuggestOptions& options) {
     config = std::move(*read);
   } else if (options.config || options.logs.empty()) {
     return report(read.error(), control);
-  }  // else it may be another host's log: only the usual ports are taken for granted
+  }  // else the log may be from another host: assume only the default ports
   const auto seen = read_seen(options.logs, config);
   if (!seen) return report(seen.error(), control);
   const auto lists =

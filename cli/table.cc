@@ -1,4 +1,4 @@
-// Table: rows under titles, cut to the width of the terminal.
+// Table: rows with column titles, cut to the width of the terminal.
 #include "cli/table.h"
 
 #include <algorithm>
@@ -10,10 +10,10 @@ namespace stile::cli {
 namespace {
 
 constexpr std::size_t gap = 2;         // between columns
-constexpr std::size_t least_cut = 10;  // below that, what is left of a word says nothing
+constexpr std::size_t least_cut = 10;  // a shorter piece of a word is useless
 constexpr std::string_view mark = "…";
 
-// All text is ASCII here, so that a byte is a place on the screen.
+// All text here is ASCII, so one byte is one column on the screen.
 std::string cut_to(const std::string& text, std::size_t width, Column::Cut cut) {
   if (text.size() <= width || cut == Column::Cut::never) return text;
   if (cut == Column::Cut::tail) return text.substr(0, width - 1).append(mark);
@@ -45,7 +45,7 @@ std::vector<std::size_t> Table::natural_widths() const {
   return widths;
 }
 
-// Takes from the widest column that may be cut, until all fit or none may be cut further.
+// Shrinks the widest column that may be cut, until all columns fit or none can shrink further.
 void Table::shrink(std::vector<std::size_t>& widths, std::size_t limit) const {
   while (total(widths) > limit) {
     std::size_t widest = hidden;
@@ -76,7 +76,7 @@ std::vector<std::size_t> Table::fitting_widths(std::size_t limit) const {
 void Table::print_row(std::ostream& out, const Terminal& terminal,
                       const std::vector<std::size_t>& widths, const std::vector<Cell>& row) const {
   std::string line;
-  std::size_t owed = 0;  // blanks that are written only if something follows
+  std::size_t owed = 0;  // blanks, written only if text follows
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (widths[i] == hidden) continue;
     if (row[i].text.empty()) {

@@ -1,4 +1,4 @@
-// Table: rows under titles, cut to the width of the terminal.
+// Table: rows with column titles, cut to the width of the terminal.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ struct Column {
   enum class Cut : std::uint8_t {
     never,
     tail,  // "a long sente…"
-    head,  // "…ong.example.com": of a host the end says whose it is
+    head,  // "…ong.example.com": the end of a host shows its owner
   };
   std::string title;
   Align align = Align::left;
   Cut cut = Cut::never;
-  int rank = 0;  // on a narrow terminal the columns of the highest rank go first; 0 always stays
+  int rank = 0;  // a narrow terminal drops the highest rank first; 0 always stays
 };
 
 struct Cell {
   std::string text;
   Colour colour = Colour::none;
-  // Bytes that could steer a terminal are escaped here: much of what is shown was chosen by agents.
+  // Escapes bytes that could control a terminal: agents chose much of the text that is shown.
   Cell(std::string_view raw, Colour cell_colour = Colour::none);
   Cell(const std::string& raw, Colour cell_colour = Colour::none)
       : Cell(std::string_view{raw}, cell_colour) {}

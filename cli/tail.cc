@@ -1,4 +1,4 @@
-// stile tail: the live view of what agents do.
+// stile tail: shows what agents do, live.
 #include <unistd.h>
 
 #include <csignal>
@@ -22,7 +22,7 @@ struct TailOptions {
   audit::ShowOptions filter;
 };
 
-// Every line has been flushed when the next one is waited for, so that nothing is left to be done.
+// Every line is flushed before the program waits for the next one, so nothing is lost.
 void end_quietly(int) { ::_exit(fine); }
 
 void show_event(const TailOptions& options, const std::string& text, const Terminal& terminal,

@@ -1,4 +1,4 @@
-// Terminal: what standard output can show.
+// Terminal: the properties of standard output.
 #include "cli/terminal.h"
 
 #include <sys/ioctl.h>

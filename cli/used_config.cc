@@ -1,4 +1,4 @@
-// The config that an offline command takes for granted.
+// used_config: the config that an offline command assumes.
 #include "cli/used_config.h"
 
 #include <utility>

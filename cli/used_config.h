@@ -1,4 +1,4 @@
-// The config that an offline command takes for granted: where the log is, which ports are usual.
+// used_config: the config that an offline command assumes: the path of the log, the default ports.
 #pragma once
 
 #include <memory>
@@ -13,23 +13,23 @@
 
 namespace stile::cli {
 
-// A config with its policies, as the daemon would have them after a fresh start.
+// A config with its policies, as the daemon would load them at start.
 struct UsedConfig {
   std::string name;  // for people
   config::Loaded loaded;
   std::shared_ptr<const acl::Snapshot> policies;
 };
 
-// Without a path: what the daemon would take without -c; if the caller may not read that, as the
-// daemon reads it. The failure has all errors in its message.
+// Without a path: the config that the daemon would use without -c. If the caller cannot read it, it
+// comes from the daemon. The failure's message lists all errors.
 [[nodiscard]] Outcome<UsedConfig> read_config(const std::optional<std::string>& path);
 
 // The logs to read: `named`, or the log of that config.
 [[nodiscard]] Outcome<std::vector<std::string>> audit_logs(const std::vector<std::string>& named,
                                                            const std::optional<UsedConfig>& config);
 
-// The requests in these logs. If none is named and the config's cannot be read, the daemon gives
-// it.
+// The requests in these logs. If none is named and the config's log cannot be read, the daemon
+// sends it.
 [[nodiscard]] Outcome<Seen> read_seen(const std::vector<std::string>& named,
                                       const std::optional<UsedConfig>& config);
 

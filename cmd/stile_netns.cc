@@ -1,4 +1,4 @@
-// stile-netns: puts agents into network namespaces from which only the proxy can be reached. Reads
+// stile-netns: puts agents into network namespaces from which they can reach only the proxy. Parses
 // flags, then calls one function per subcommand.
 #include <fcntl.h>
 
@@ -121,8 +121,8 @@ int exec(netns::Host& host, const Options& options) {
       netns::exec_as(host, {options.id, options.command, options.read, options.write,
                             options.expose, options.files == "host"});
   if (!status) return complain(status.error().message, confine::own_failure);
-  // At once: what runs at a usual exit may want to start a process, which this one cannot do any
-  // more now that its PID namespace has ended (the leak sanitizer does).
+  // Exits immediately: exit handlers may start a process (the leak sanitizer does), which is no
+  // longer possible after the PID namespace has ended.
   std::quick_exit(*status);
 }
 
@@ -178,7 +178,7 @@ int run(Action action, const Options& options) {
   return action(*host, options);
 }
 
-// Everything behind the first "--" is the command and none of our business.
+// Everything after the first "--" is the command and is not parsed.
 std::vector<std::string> split_command(int& argc, char** argv) {
   std::vector<std::string> command;
   for (int i = 1; i < argc; ++i) {

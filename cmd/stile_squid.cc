@@ -38,7 +38,7 @@ bool has_ipv6() {
   return probe >= 0;
 }
 
-// `user`: fixed at the start, since a reload no longer runs as root and must find the same.
+// `user`: fixed at the start, because a reload no longer runs as root and must use the same user.
 config::Checked<server::Reading> read_all(const std::string& file, const std::string& user) {
   config::Digest digest;
   auto conf = read_conf(file, digest);
@@ -95,7 +95,7 @@ int serve(const std::string& file, bool is_foreground) {
                     {is_done, text});
   };
   const auto folder = [](const std::filesystem::path& path) { return path.parent_path().string(); };
-  // Before the pid file is there, so that no signal comes too early.
+  // Before the pid file exists, so that no signal comes too early.
   server::Server daemon{std::move(*store),
                         {{folder(conf->pid_file), folder(conf->cache_log)}, report}};
   const auto pid_file = squid::PidFile::create(conf->pid_file);

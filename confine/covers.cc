@@ -1,4 +1,4 @@
-// covers: empty files and directories that are mounted over what must not be seen.
+// covers: empty files and directories that are mounted over paths to hide them.
 #include "confine/covers.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ std::string mode_text(mode_t mode) {
 Result<Covers> Covers::make(int top) {
   UniqueFd stage =
       new_file_system("tmpfs", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, {{"mode", "755"}});
-  // The file's mode lets connect(2) find out that it is no socket.
+  // With this mode connect(2) reports that the file is not a socket.
   if (!stage || ::mkdirat(stage.get(), "directory", 0555) != 0 ||
       !UniqueFd{::openat(stage.get(), "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0666)} ||
       !attach(stage.get(), top)) {

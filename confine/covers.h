@@ -1,4 +1,4 @@
-// covers: empty files and directories that are mounted over what must not be seen.
+// covers: empty files and directories that are mounted over paths to hide them.
 #pragma once
 
 #include <sys/types.h>
@@ -10,12 +10,12 @@
 
 namespace stile::confine {
 
-// In octal digits, as mount options have it.
+// In octal digits, as in mount options.
 [[nodiscard]] std::string mode_text(mode_t mode);
 
 class Covers {
  public:
-  // `top`: where a file system may be mounted for a while, from which covers are copied.
+  // `top`: a temporary mount point for the file system that covers are copied from.
   static Result<Covers> make(int top);
 
   // Read-only, and empty. `path` is for the message.

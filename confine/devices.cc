@@ -17,7 +17,7 @@
 namespace stile::confine {
 namespace {
 
-// The terminal's name on the host, if it is where its name says.
+// The terminal's name on the host, if that name refers to it.
 std::string name_of_terminal() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     std::array<char, 128> name{};
@@ -69,7 +69,7 @@ Result<void> make_devices(int place) {
   for (const auto& [text, name] : links) {
     if (::symlinkat(text, directory.get(), name) != 0) return failure("cannot fill /dev");
   }
-  // For /dev/shm, which is mounted there.
+  // Mount point for /dev/shm.
   if (!make_place(directory.get(), "/shm", true)) return failure("cannot fill /dev");
   return {};
 }

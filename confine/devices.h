@@ -5,9 +5,9 @@
 
 namespace stile::confine {
 
-// At a place of the view: null, zero, full, random, urandom and tty of the host, terminals of its
-// own (/dev/pts), and the terminal that is standard input, output or error as /dev/console, so that
-// ttyname(3) has an answer. Other terminals of the host are out of reach.
+// At a path of the view: null, zero, full, random, urandom and tty of the host, a separate
+// /dev/pts, and the terminal on standard input, output or error as /dev/console, so that ttyname(3)
+// works. Other terminals of the host are not reachable.
 [[nodiscard]] Result<void> make_devices(int place);
 
 }  // namespace stile::confine

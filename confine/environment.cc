@@ -12,10 +12,10 @@ namespace {
 constexpr std::array<std::string_view, 6> proxy_names{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
                                                       "http_proxy", "https_proxy", "all_proxy"};
 constexpr std::array<std::string_view, 2> no_proxy_names{"NO_PROXY", "no_proxy"};
-// What the agent itself listens on is in its own namespace, and no business of the proxy.
+// The agent's own listeners are in its own namespace and do not need the proxy.
 constexpr std::string_view no_proxy = "localhost,127.0.0.1,::1";
 
-// Variables that lead to sockets outside, and where those are if the value does not say it.
+// Variables that name sockets outside, and the default socket if the value does not name it.
 struct Lead {
   std::string_view name, place;
 };
@@ -65,7 +65,7 @@ bool leads_outside(std::string_view variable, std::span<const std::string> expos
                       [&](const auto& place) { return is_shown(place, exposed); });
 }
 
-// A directory for temporary files that does not exist inside.
+// A temporary directory that does not exist inside.
 bool is_lost_directory(std::string_view variable, std::span<const std::string> writable) {
   const auto name = name_of(variable);
   if (name != "TMPDIR" && name != "TMP" && name != "TEMP") return false;

@@ -1,4 +1,4 @@
-// failure: an Error that ends with the operating system's words.
+// failure: an Error that ends with the operating system's error text.
 #pragma once
 
 #include <cerrno>

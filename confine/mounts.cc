@@ -1,4 +1,4 @@
-// mounts: file systems and copies of trees, not attached anywhere yet, by descriptor.
+// mounts: detached file systems and copies of trees, by descriptor.
 #include "confine/mounts.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// mounts: file systems and copies of trees, not attached anywhere yet, by descriptor.
+// mounts: detached file systems and copies of trees, by descriptor.
 #pragma once
 
 #include <initializer_list>
@@ -16,12 +16,12 @@ using MountOption = std::pair<const char*, std::string>;
 [[nodiscard]] UniqueFd new_file_system(const char* type, unsigned attributes,
                                        std::initializer_list<MountOption> options = {});
 
-// A copy of what is mounted at a place and below it. Not followed: the place is a descriptor.
+// A copy of the mounts at and below a path. Links are not followed: the path is a descriptor.
 [[nodiscard]] UniqueFd copy_tree(int place);
 
 // For the whole tree; attributes can only be added.
 [[nodiscard]] bool restrict_tree(int tree, unsigned attributes);
-// For the mount alone, not for what is mounted below.
+// For this mount only, not for mounts below it.
 [[nodiscard]] bool restrict_mount(int mount, unsigned attributes);
 
 [[nodiscard]] bool attach(int tree, int place);

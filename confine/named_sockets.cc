@@ -1,4 +1,4 @@
-// named_sockets: where the host has unix sockets, as far as that can be told.
+// named_sockets: finds the paths of the host's unix sockets, as far as they are visible.
 #include "confine/named_sockets.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void each_line(std::string_view text, const Take& take) {
   }
 }
 
-// What follows the first `count` fields and the blank behind them; blanks in it are its own.
+// The text after the first `count` fields and the blank that follows; it may contain blanks.
 std::string_view after_fields(std::string_view line, int count) {
   for (; count > 0; --count) {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
@@ -47,7 +47,7 @@ std::string unescaped(std::string_view text) {
 std::vector<std::string> bound_paths(std::string_view proc_net_unix) {
   std::vector<std::string> paths;
   each_line(proc_net_unix, [&](std::string_view line) {
-    // Seven columns without a slash come before it, and it may have blanks of its own.
+    // Seven columns without a slash come before the path, which may contain blanks.
     const auto at = line.find(" /");
     if (at != std::string_view::npos) paths.emplace_back(line.substr(at + 1));
   });

@@ -1,4 +1,4 @@
-// paths: absolute paths, and where they stand in other texts.
+// paths: absolute paths, and finding them in other texts.
 #include "confine/paths.h"
 
 #include <algorithm>

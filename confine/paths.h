@@ -1,4 +1,4 @@
-// paths: absolute paths, and where they stand in other texts. Pure.
+// paths: absolute paths, and finding them in other texts. Pure.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace stile::confine {
 [[nodiscard]] bool is_within(std::string_view path, std::string_view directory) noexcept;
 
 // Everything in the value of an environment variable that looks like an absolute path:
-// "unix:path=/run/x,guid=1" has one, and so has "unix:///run/x".
+// "unix:path=/run/x,guid=1" contains one, and so does "unix:///run/x".
 [[nodiscard]] std::vector<std::string> paths_in(std::string_view value);
 
 }  // namespace stile::confine

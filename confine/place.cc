@@ -1,4 +1,4 @@
-// place: opens and makes places of a file tree without following a link.
+// place: opens and creates paths of a file tree without following links.
 #include "confine/place.h"
 
 #include <fcntl.h>

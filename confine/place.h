@@ -1,4 +1,4 @@
-// place: opens and makes places of a file tree without following a link.
+// place: opens and creates paths of a file tree without following links.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace stile::confine {
 
-// An O_PATH descriptor of the place that an absolute path leads to, below `root` if one is given.
-// Fails with ELOOP if a part of it is a link.
+// An O_PATH descriptor of an absolute path, below `root` if one is given. Fails with ELOOP if a
+// component is a link.
 [[nodiscard]] UniqueFd open_place(const std::string& path, int root = -1);
 
-// Refuses a path that leads over a link, with its real place as advice. A path that does not exist
-// has no link in it. `what` begins the error.
+// Refuses a path that contains a link, and advises the real path. A path that does not exist
+// contains no link. `what` begins the error.
 [[nodiscard]] Result<void> refuse_links(const std::string& path, const std::string& what);
 
-// As open_place, and makes what is missing: directories, and at the end a directory or a file.
+// Like open_place, but creates what is missing: directories, and at the end a directory or a file.
 [[nodiscard]] UniqueFd make_place(int root, const std::string& path, bool is_directory);
 
 }  // namespace stile::confine

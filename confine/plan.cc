@@ -1,4 +1,4 @@
-// plan: what a command sees of the host's files, decided from values alone.
+// plan: decides what a command sees of the host's files, from values alone.
 #include "confine/plan.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr mode_t for_everybody = 01777;
 
-// Empty and writable for the command: here services have their sockets, also those that start
-// later, and here users meet.
+// Empty and writable for the command: services create their sockets here, also later, and all users
+// share these directories.
 struct OwnPlace {
   std::string_view path;
   mode_t mode;
@@ -21,7 +21,7 @@ struct OwnPlace {
 constexpr std::array<OwnPlace, 3> own_places{
     {{"/run", 0755}, {"/tmp", for_everybody}, {"/var/tmp", for_everybody}}};
 
-// Parts of the system that are not for a command, even where its user may read them.
+// Parts of the system that are hidden from a command, even where its user may read them.
 constexpr std::array<std::string_view, 10> hidden_parts{"/etc/stile",
                                                         "/var/lib/stile",
                                                         "/var/log/stile",
@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 10> hidden_parts{"/etc/stile",
                                                         "/etc/NetworkManager/system-connections",
                                                         "/nix/var/nix/daemon-socket"};
 
-// Below these a working directory is writable, although what is around it is the system's.
+// Below these a working directory is writable, although they belong to the system.
 constexpr std::array<std::string_view, 3> source_places{"/opt", "/usr/src", "/usr/local/src"};
 
 bool is_strictly_within(std::string_view path, std::string_view directory) {
@@ -57,7 +57,7 @@ bool is_home(const Request& request) {
          (!request.home.empty() && is_within(request.home, request.directory));
 }
 
-// Whether the working directory is shown, and can be written as far as its permissions allow.
+// Whether the working directory is shown, and is writable as far as its permissions allow.
 bool is_workspace(const Request& request) {
   const auto& directory = request.directory;
   constexpr std::array<std::string_view, 3> of_the_kernel{"/proc", "/sys", "/dev"};
@@ -105,7 +105,7 @@ class Planner {
   }
 
  private:
-  // What is added later to the same place replaces what was there.
+  // A later mount at the same path replaces an earlier one.
   void add(Mount mount) { mounts_[mount.target] = mount; }
   void add_empty(const std::string& path, mode_t mode) {
     add({path, Content::empty, true, false, Search::none, mode});
@@ -124,7 +124,7 @@ class Planner {
     for (const auto& path : request_.expose) add({path, {}, true, true});
   }
 
-  // A home of its own, unless there is one already: HOME=/tmp, HOME=/, HOME=/usr/games.
+  // A separate home, unless the path is already in use: HOME=/tmp, HOME=/, HOME=/usr/games.
   [[nodiscard]] bool is_home_free() const {
     const auto& home = request_.home;
     return !home.empty() && home != "/" && !mounts_.contains(home) &&
@@ -150,8 +150,9 @@ class Planner {
     return mount != nullptr && mount->content == Content::bind;
   }
 
-  // A service may remove its socket and bind it again, and a mount on a removed file is gone. In
-  // the system's directories the directory around it is covered, if it is one of the service's own.
+  // A service may remove its socket and bind it again, and a mount on a removed file is lost. So in
+  // the system's directories, the directory around the socket is covered if it belongs to the
+  // service.
   [[nodiscard]] std::string cover_of(const std::string& socket) const {
     const auto* mount = mount_of(socket);
     const std::string parent = socket.substr(0, socket.rfind('/'));
@@ -178,14 +179,14 @@ class Planner {
     for (const auto& socket : request_.sockets) {
       if (is_bound(socket) && !is_exposed(socket)) add_cover(cover_of(socket));
     }
-    // Even if it is exposed: the log is the evidence.
+    // Even if it is exposed: the log is evidence.
     if (!request_.log.empty() && is_bound(request_.log)) add_cover(request_.log);
-    // The same: who can talk to it chooses what the command may reach.
+    // Likewise: a process that can talk to it controls what the command may reach.
     if (!request_.control.empty() && is_bound(request_.control)) add_cover(request_.control);
   }
 
-  // A mount point cannot be renamed. Without this the command would rename a directory above the
-  // log, and put a log of its own in the old place.
+  // A mount point cannot be renamed. Without this, the command could rename a directory above the
+  // log and put its own log in the old place.
   void add_pins() {
     const auto& log = request_.log;
     for (std::size_t at = log.find('/', 1); at != std::string::npos; at = log.find('/', at + 1)) {

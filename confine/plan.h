@@ -1,4 +1,4 @@
-// plan: what a command sees of the host's files, decided from values alone. Pure.
+// plan: decides what a command sees of the host's files, from values alone. Pure.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,8 @@
 
 namespace stile::confine {
 
-// view: built up from nothing. host: the host's files, with sockets and shared directories hidden.
+// view: built from an empty root. host: the host's files, with sockets and shared directories
+// hidden.
 enum class Files : std::uint8_t { view, host };
 
 struct Link {
@@ -18,34 +19,34 @@ struct Link {
   friend bool operator==(const Link&, const Link&) = default;
 };
 
-// What was asked for, and what this host has. Paths are absolute and lead over no link.
+// The request, and what this host has. Paths are absolute and contain no links.
 struct Request {
   Files files = Files::view;
-  std::string directory;                 // where the command is to start
+  std::string directory;                 // where the command should start
   std::string home;                      // becomes an empty directory; "": none
-  std::vector<std::string> homes;        // real ones: shown only if they are named
+  std::vector<std::string> homes;        // real homes: shown only if they are named
   std::vector<std::string> system;       // directories of the system, read-only
   std::vector<Link> links;               // on the way to the system and to programs
   std::vector<std::string> programs;     // of PATH and of the command, read-only
   std::vector<std::string> read, write;  // named; sockets and secrets in them are covered
   std::vector<std::string> expose;       // named; shown as they are
-  std::vector<std::string> hidden;       // not shown, nor used as a working directory
-  std::vector<std::string> sockets;      // of this host, as far as they are known
+  std::vector<std::string> hidden;       // neither shown nor used as a working directory
+  std::vector<std::string> sockets;      // of this host, as far as known
   std::string log;                       // our own log; "": none
   std::string control;                   // directory of our control socket; "": none
 };
 
-// How a place of the view is filled.
+// How a path of the view is filled.
 enum class Content : std::uint8_t { bind, empty, proc, sys, devices };
 
-// What is looked for below a bind, and covered.
+// What is searched for below a bind, and covered.
 enum class Search : std::uint8_t { none, sockets, top, all };
 
 struct Mount {
   std::string target;
   Content content = Content::bind;  // bind: from the same path of the host
   bool is_writable = false;
-  bool is_named = false;  // by the caller: if it does not exist, that is an error
+  bool is_named = false;  // by the caller: an error if it does not exist
   Search search = Search::none;
   mode_t mode = 0755;  // of an empty directory
   friend bool operator==(const Mount&, const Mount&) = default;
@@ -53,17 +54,17 @@ struct Mount {
 
 struct View {
   Files files = Files::view;
-  std::vector<Mount> mounts;        // parents before what is in them; each target once
-  std::vector<Link> links;          // to be made where nothing is mounted
-  std::vector<std::string> covers;  // files and directories to be covered by empty ones
-  std::vector<std::string> pins;    // directories that the command must not be able to rename
-  std::string directory;            // where the command starts; "": it does not see that place
-  bool is_directory_empty = false;  // it is a home, or holds one, and is not shown
+  std::vector<Mount> mounts;        // parents before children; each target once
+  std::vector<Link> links;          // created where nothing is mounted
+  std::vector<std::string> covers;  // files and directories to cover with empty ones
+  std::vector<std::string> pins;    // directories that the command must not rename
+  std::string directory;            // where the command starts; "": not visible to it
+  bool is_directory_empty = false;  // it is or contains a home, and is not shown
 };
 
 [[nodiscard]] View plan_view(const Request& request);
 
-// Files and directories that usually hold secrets, by their name and that of their directory.
+// Files and directories that usually hold secrets, by their name and their directory's name.
 [[nodiscard]] bool is_secret(std::string_view directory, std::string_view name,
                              bool is_directory) noexcept;
 

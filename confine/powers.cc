@@ -29,13 +29,13 @@ Result<void> drop_all_capabilities() {
 }  // namespace
 
 Result<void> give_up(Powers left) {
-  // The caller's session keyring would give its keys to every process that possesses it.
+  // Replaces the caller's session keyring: a process that possesses it can use its keys.
   ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
   if (left == Powers::none) {
     if (auto done = drop_all_capabilities(); !done) return done;
   }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failure("no_new_privs");
-  // The first process inside has seen what the command must not see.
+  // The memory of the first process inside contains data that the command must not see.
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return failure("cannot close our memory");
   if (::syscall(SYS_close_range, 3U, ~0U, 0U) != 0) return failure("cannot close descriptors");
   return refuse_calls(refused_calls());

@@ -7,11 +7,11 @@
 
 namespace stile::confine {
 
-// What is left of the capabilities in the command's own user namespace.
+// The remaining capabilities in the command's own user namespace.
 enum class Powers : std::uint8_t { none, all_inside };
 
-// The last step: the caller's keys, capabilities, the way to get new ones, all descriptors but the
-// standard ones, and the system calls of seccomp.h.
+// The last step: gives up the caller's keys, capabilities, the way to get new ones, all descriptors
+// except the standard ones, and the system calls of seccomp.h.
 [[nodiscard]] Result<void> give_up(Powers left);
 
 }  // namespace stile::confine

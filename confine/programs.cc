@@ -1,4 +1,4 @@
-// programs: where the programs of PATH are, and what belongs to them.
+// programs: finds the programs of PATH, and the files that belong to them.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -24,8 +24,8 @@ bool is_shown_anyway(const std::string& path, const Request& request) {
          std::any_of(request.programs.begin(), request.programs.end(), holds);
 }
 
-// Never shown as a whole because a program is in it: a home, what holds one or the workspace, and
-// the places that the command has of its own.
+// Directories that are never shown as a whole because of a program in them: a home, a directory
+// that contains a home or the workspace, and the directories that the command gets as its own.
 bool is_too_wide(const fs::path& directory, const Request& request) {
   const auto text = directory.string();
   const auto is_held = [&](const auto& path) { return is_within(path, text); };
@@ -37,7 +37,7 @@ bool is_too_wide(const fs::path& directory, const Request& request) {
          directory.filename() == ".local" || directory.filename() == ".config";
 }
 
-// A bin/ that is part of an installation (nvm, pipx, conda, pyenv) needs what is beside it.
+// A bin/ that is part of an installation (nvm, pipx, conda, pyenv) needs the directories beside it.
 bool is_installation(const fs::path& directory, const fs::path& programs) {
   if (programs.filename() == "shims") return true;
   if (programs.filename() != "bin" && programs.filename() != "sbin") return false;

@@ -1,4 +1,4 @@
-// search: finds what must not be seen in a tree that is shown.
+// search: finds sockets and secrets in a tree that is shown.
 #include "confine/search.h"
 
 #include <dirent.h>
@@ -52,7 +52,7 @@ class TreeSearch {
   Result<void> descend(int parent, const char* name, std::string path) {
     const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
-      // Gone, or closed to us, and so to the command, which may do less.
+      // Removed, or not accessible to us, and so not to the command, which has fewer permissions.
       const bool is_harmless = errno == ENOENT || errno == EACCES || errno == EPERM ||
                                errno == ENOTDIR || errno == ELOOP;
       return is_harmless ? Result<void>{} : failure("cannot search " + path);

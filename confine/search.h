@@ -1,4 +1,4 @@
-// search: finds what must not be seen in a tree that is shown.
+// search: finds sockets and secrets in a tree that is shown.
 #pragma once
 
 #include <sys/types.h>
@@ -17,21 +17,21 @@ struct SearchRequest {
   int root = -1;     // descriptor of the tree's directory
   std::string path;  // of that directory in the view, for messages and for `is_other`
   Search search = Search::all;
-  // A file that is covered under whatever name it is found: the log.
+  // A file to cover under any name: the log.
   std::optional<std::pair<dev_t, ino_t>> file;
-  // Whether something else will be mounted there; it is searched by itself.
+  // Whether another mount will be placed there; that mount is searched separately.
   std::function<bool(const std::string& path)> is_other;
 };
 
 struct FoundPlace {
-  int place = -1;  // O_PATH, for the time of the call
+  int place = -1;  // O_PATH, valid during the call
   std::string path;
   bool is_directory = false;
-  bool is_secret = false;  // and not a socket
+  bool is_secret = false;  // not a socket
 };
 
-// Sockets by their type, whatever name they were bound under; secrets by name. Fails, rather than
-// leave a part unseen, if the tree has more entries or levels than can be searched.
+// Finds sockets by type, under any name, and secrets by name. Fails if the tree has too many
+// entries or levels to search: no part may stay unsearched.
 [[nodiscard]] Result<void> search_tree(const SearchRequest& request,
                                        const std::function<Result<void>(const FoundPlace&)>& found);
 

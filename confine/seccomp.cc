@@ -1,4 +1,4 @@
-// seccomp: system calls that a confined command is refused.
+// seccomp: the system calls that a confined command may not use.
 #include "confine/seccomp.h"
 
 #include <linux/tiocl.h>
@@ -19,8 +19,8 @@ namespace {
 constexpr std::array<std::uint32_t, 5> allowed_families{AF_UNIX, AF_INET, AF_INET6, AF_NETLINK,
                                                         AF_PACKET};
 
-// The kernel takes the lower half of an ioctl number, so only that may count: a number with
-// something in its upper half would pass an ordinary comparison (CVE-2019-10063 was such a case).
+// The kernel uses the lower half of an ioctl number, so the filter compares only that: a number
+// with bits set in its upper half would bypass an ordinary comparison (as in CVE-2019-10063).
 scmp_arg_cmp comparison(const Argument& argument) {
   if (argument.is == Argument::Is::at_least) {
     return scmp_arg_cmp{argument.index, SCMP_CMP_GE, argument.value, 0};

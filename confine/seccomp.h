@@ -1,4 +1,4 @@
-// seccomp: system calls that a confined command is refused.
+// seccomp: the system calls that a confined command may not use.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct Argument {
 
 struct Refusal {
   int call = 0;
-  int error = 0;  // what the command gets
+  int error = 0;  // the error that the command gets
   std::optional<Argument> when;
 };
 
-// Sockets of families that no network namespace confines (AF_VSOCK reaches a virtual machine's
-// host), io_uring (it would make them unseen), and ioctls that type into the caller's terminal.
-// Pure.
+// Refuses sockets of families that no network namespace confines (AF_VSOCK reaches a virtual
+// machine's host), io_uring (it could create them without a filtered call), and ioctls that type
+// into the caller's terminal. Pure.
 [[nodiscard]] std::vector<Refusal> refused_calls();
 
-// For this process and all that it starts. Calls by another architecture's table end the process.
+// For this process and its children. System calls of another architecture end the process.
 [[nodiscard]] Result<void> refuse_calls(const std::vector<Refusal>& refusals);
 
 }  // namespace stile::confine

@@ -7,8 +7,8 @@
 namespace stile::confine {
 namespace {
 
-// Directory and name; "" is any directory. What a project keeps under the same name (.npmrc,
-// .docker/) is listed only with the directory in which it is a secret.
+// Directory and name; "" is any directory. Names that projects also use (.npmrc, .docker/) are
+// listed only with the directory in which they are secret.
 struct SecretName {
   std::string_view directory, name;
 };
@@ -39,7 +39,7 @@ constexpr std::array<SecretName, 24> secret_names{{
     {"", ".mozilla"},
 }};
 
-// Kept in repositories, without values.
+// Templates without values, committed to repositories.
 constexpr std::array<std::string_view, 6> harmless_endings{".example", ".sample",   ".template",
                                                            ".dist",    ".defaults", ".schema"};
 

@@ -1,4 +1,4 @@
-// supervise: runs one command, passes signals on to it, and tells how it ended.
+// supervise: runs one command, forwards signals to it, and returns how it ended.
 #include "confine/supervise.h"
 
 #include <sys/wait.h>
@@ -38,7 +38,7 @@ int status_of(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : signal_base + WTERMSIG(status);
 }
 
-// Reaps what has ended. The status, once the child has.
+// Reaps ended processes. Returns the status once the child has ended.
 std::optional<int> reap(pid_t child) {
   int status = 0;
   for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -79,7 +79,7 @@ int supervise(const Supervised& supervised) {
       supervised.each_second();
       tick_at = std::time(nullptr) + 1;
     }
-    // What the terminal sends, it sends to the command as well.
+    // The terminal sends its signals to the command as well.
     if (number <= 0 || number == SIGCHLD || info.si_code == SI_KERNEL) continue;
     ::kill(supervised.child, number);
   }
@@ -91,7 +91,7 @@ int become(std::vector<std::string> command, std::vector<std::string> environmen
   const auto arguments = pointers(command);
   const auto variables = pointers(environment);
   ::execvpe(arguments[0], arguments.data(), variables.data());
-  // A directory of PATH that cannot be searched says nothing about the name.
+  // EACCES from a directory of PATH that cannot be searched does not mean that the command exists.
   const int code = errno == EACCES && !is_in_path(command[0]) ? ENOENT : errno;
   std::fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, command[0].c_str(),
                error_text(code).c_str());

@@ -1,4 +1,4 @@
-// supervise: runs one command, passes signals on to it, and tells how it ended.
+// supervise: runs one command, forwards signals to it, and returns how it ended.
 #pragma once
 
 #include <sys/types.h>
@@ -10,27 +10,27 @@
 
 namespace stile::confine {
 
-// Exit statuses as env(1) has them.
+// Exit statuses as in env(1).
 inline constexpr int own_failure = 125;
 inline constexpr int cannot_invoke = 126;
 inline constexpr int not_found = 127;
 inline constexpr int signal_base = 128;
 
-// Signals that are passed on. Blocked from here on, so that none is lost between fork and wait.
-// Returns the mask from before, for the command. Those of job control (stop) stay as they are: the
-// command is in our process group, and what the terminal sends, it sends to both.
+// Blocks the signals that are forwarded, so that none is lost between fork and wait. Returns the
+// previous mask, for the command. Job control (stop) signals are unchanged: the command is in our
+// process group, and the terminal signals both.
 [[nodiscard]] sigset_t block_signals();
 
 struct Supervised {
-  pid_t child = 0;  // gets the signals; its end is the end
+  pid_t child = 0;  // gets the signals; supervision ends with it
   std::function<void()> each_second = {};
 };
 
-// Waits until it has ended, passing signals on, and burying whatever else ends: the first process
-// of a PID namespace inherits all orphans. Its exit status, or 128+n.
+// Waits until the child has ended, forwards signals, and reaps all other processes: the first
+// process of a PID namespace inherits all orphans. Returns the child's exit status, or 128+n.
 [[nodiscard]] int supervise(const Supervised& supervised);
 
-// Becomes the command, found along PATH; returns only if it cannot, with the status to exit with.
+// Executes the command, found along PATH; returns only on failure, with the exit status.
 [[nodiscard]] int become(std::vector<std::string> command, std::vector<std::string> environment,
                          const sigset_t& mask);
 

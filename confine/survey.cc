@@ -1,4 +1,4 @@
-// survey: what the plan of a view has to know about this host.
+// survey: collects the facts about this host that the plan of a view needs.
 #include "confine/survey.h"
 
 #include <sys/stat.h>
@@ -22,11 +22,11 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 17> system_places{
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store",
     "/gnu/store", "/nix/var/nix/profiles",
-    // Parts of the system that some distributions keep here.
+    // Parts of the system that some distributions keep at these paths.
     "/var/lib/ca-certificates", "/var/lib/dpkg", "/var/lib/gems", "/var/lib/texmf",
     "/var/cache/fontconfig"};
 
-// Links of the system; those in /run are what a NixOS has its programs by.
+// Links of the system; NixOS reaches its programs through those in /run.
 constexpr std::array<const char*, 4> system_links{"/run/current-system", "/run/booted-system",
                                                   "/run/opengl-driver", "/var/run"};
 
@@ -120,8 +120,8 @@ Result<void> add_sockets(const std::vector<std::string>& environment, Request& r
         std::string_view{variable}.substr(std::min(variable.find('='), variable.size()));
     for (auto& path : paths_in(value)) candidates.push_back(std::move(path));
   }
-  // A name may be gone while another one of the same directory leads to the socket: ssh makes one
-  // under a temporary name and links it to the one that it is used by.
+  // A name may be gone while another name in the same directory refers to the socket: ssh creates
+  // it under a temporary name and links it to the final one.
   std::set<std::string> directories;
   for (const auto& path : candidates) directories.insert(path.substr(0, path.rfind('/')));
   if (request.files == Files::host) {

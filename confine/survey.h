@@ -1,4 +1,4 @@
-// survey: what the plan of a view has to know about this host.
+// survey: collects the facts about this host that the plan of a view needs.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace stile::confine {
 
-// A path that the caller has named, as an absolute one. Refused if a part of it is a link: a
-// command that ran before may have left it there, and would choose what the next one sees. `flag`
-// begins the error: "--read".
+// Makes a path named by the caller absolute. Refuses a path that contains a link: an earlier
+// command may have created the link to choose what the next one sees. `flag` begins the error:
+// "--read".
 [[nodiscard]] Result<std::string> named_place(const std::string& path, const std::string& flag);
 
-// Where a path leads. The links on the way are added to the request, so that it leads there in the
-// view, too. "" if there is nothing.
+// Resolves a path. The links on the way are added to the request, so that the path also resolves in
+// the view. "" if it does not exist.
 [[nodiscard]] std::string follow(const std::string& path, Request& request);
 
 // Directories and links of the system.
 void add_system(Request& request);
 
-// The directories of PATH and of the command, with what belongs to them. After the system, the
-// working directory and the homes are known.
+// The directories of PATH and of the command, with the files that belong to them. Call it after the
+// system, the working directory and the homes are known.
 void add_programs(const std::string& path_variable, const std::string& command, Request& request);
 
-// Sockets that something on this host listens on, that are mount points, or that a variable names.
-// Fails if the kernel's list cannot be read and the view would show all of the host.
+// Sockets that a process on this host listens on, that are mount points, or that a variable names.
+// Fails if the kernel's list cannot be read and the view would show the whole host.
 [[nodiscard]] Result<void> add_sockets(const std::vector<std::string>& environment,
                                        Request& request);
 

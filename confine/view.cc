@@ -1,4 +1,4 @@
-// view: makes the file system that a confined command sees.
+// view: builds the file system that a confined command sees.
 #include "confine/view.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ constexpr unsigned harmless = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 
 bool is_out_of_reach(int code) { return code == ENOENT || code == ENOTDIR || code == EACCES; }
 
-// In a directory of the host that does not have the place.
+// The path is missing in a directory of the host, and cannot be created there.
 bool is_read_only_place(int code) { return code == EROFS || code == EACCES || code == ENOTDIR; }
 
 struct Source {
@@ -58,7 +58,7 @@ class Builder {
     return {};
   }
 
-  // While the host's files are still where they are.
+  // While the host's files are still at their usual paths.
   Result<void> open_source(const Mount& mount) {
     if (mount.content != Content::bind) {
       sources_.push_back({&mount, {}, true});
@@ -92,8 +92,8 @@ class Builder {
                             {"gid", std::to_string(request_.owner.gid)}});
   }
 
-  // The new root, on top of the old one, which stays ours until the end. Between them lies what
-  // covers are copied from.
+  // The new root is mounted on top of the old one, which stays accessible to us until the end.
+  // Between them is the stage that covers are copied from.
   Result<void> lay_root() {
     const UniqueFd top{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
     if (!top) return failure("cannot open /");
@@ -118,7 +118,7 @@ class Builder {
     return {};
   }
 
-  // Where the view has a link already, or its directory is the system's, that one counts.
+  // If the view already has a link there, or the directory belongs to the system, that one is kept.
   void make_link(const Link& link) {
     const auto at = link.path.rfind('/');
     const auto parent = make_place(root_.get(), link.path.substr(0, at), true);
@@ -127,7 +127,7 @@ class Builder {
 
   Result<void> put(const Source& source) {
     const auto& mount = *source.mount;
-    // The host's own directories are not ours to add to.
+    // Nothing is created in the host's own directories.
     const bool is_hosts = view_.files == Files::host && mount.content != Content::bind;
     const auto place = is_hosts ? open_place(mount.target, root_.get())
                                 : make_place(root_.get(), mount.target, source.is_directory);
@@ -150,7 +150,7 @@ class Builder {
       case Content::proc:
         return put_proc(place.get());
       case Content::sys: {
-        // Where the kernel refuses it (parts of the host's are covered), an empty one will do.
+        // If the kernel refuses it (parts of the host's are covered), an empty one is enough.
         const auto sys = new_file_system("sysfs", harmless | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
         if (sys && !attach(sys.get(), place.get())) return failure("cannot mount /sys");
         if (!sys && view_.files == Files::host) return cover(place.get(), "/sys", true);
@@ -195,7 +195,7 @@ class Builder {
     });
   }
 
-  // By something empty that cannot be changed; by a directory of its own if something is to be
+  // With an empty read-only file or directory; with a separate directory if something will be
   // mounted in it.
   Result<void> cover(int place, const std::string& path, bool is_directory) {
     if (!is_directory || !holds_target(path)) return covers_->cover(place, path, is_directory);
@@ -209,7 +209,7 @@ class Builder {
       const auto place = open_place(path, root_.get());
       struct stat status {};
       if (!place) {
-        // What cannot be looked up now cannot be by the command, which may do less.
+        // If we cannot look it up now, neither can the command, which has fewer permissions.
         if (is_out_of_reach(errno) || errno == ELOOP) continue;
         return failure("cannot hide " + path);
       }
@@ -223,7 +223,7 @@ class Builder {
     return {};
   }
 
-  // What was named in a directory that has been covered just now.
+  // Mounts named paths again that are below a directory that was just covered.
   Result<void> put_back_below(const std::string& path) {
     for (const auto& source : sources_) {
       if (!is_within(source.mount->target, path) || source.mount->content != Content::bind)
@@ -251,12 +251,12 @@ class Builder {
     if (view_.files == Files::view && !restrict_mount(root_.get(), MOUNT_ATTR_RDONLY)) {
       return failure("cannot protect the root");
     }
-    // The old root ends up on top of the new one, and the stage on top of that. Both go.
+    // The old root ends up on top of the new one, and the stage on top of that. Both are unmounted.
     if (::fchdir(root_.get()) != 0 || ::syscall(SYS_pivot_root, ".", ".") != 0 ||
         ::umount2(".", MNT_DETACH) != 0 || ::umount2(".", MNT_DETACH) != 0 || ::chdir("/") != 0) {
       return failure("cannot change the root");
     }
-    // If anything were left below or above the new root, ".." would lead there.
+    // If a mount were left below or above the new root, ".." would lead there.
     struct stat here {
     }, above{};
     if (::stat("/", &here) != 0 || ::stat("/..", &above) != 0 || here.st_dev != above.st_dev ||

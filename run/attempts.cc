@@ -1,4 +1,4 @@
-// Attempts: how often the command tried to reach the network without the proxy.
+// Attempts: counts the command's attempts to reach the network without the proxy.
 #include "run/attempts.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ std::vector<std::string> words_of_line(const std::string& line) {
 
 std::uint64_t number(const std::string& word) { return std::strtoull(word.c_str(), nullptr, 10); }
 
-// snmp: a line of names, then a line of numbers, for each protocol.
+// snmp: for each protocol, a line of names, then a line of numbers.
 std::uint64_t in_pairs(const std::string& text, const std::string& protocol, const char* name) {
   std::istringstream lines{text};
   for (std::string names, numbers; std::getline(lines, names) && std::getline(lines, numbers);) {
@@ -50,7 +50,7 @@ std::uint64_t in_pairs(const std::string& text, const std::string& protocol, con
   return 0;
 }
 
-// snmp6: one name and one number a line.
+// snmp6: one name and one number per line.
 std::uint64_t in_lines(const std::string& text, const char* name) {
   std::istringstream lines{text};
   for (std::string key, value; lines >> key >> value;) {
@@ -67,7 +67,7 @@ Attempts::Attempts(pid_t process)
 std::uint64_t Attempts::count() const {
   const auto v4 = read_from_start(v4_);
   const auto v6 = read_from_start(v6_);
-  // NoPorts: a resolver on the loopback was asked, and is not there.
+  // NoPorts: the command asked a resolver on the loopback, where none listens.
   return in_pairs(v4, "Ip", "OutNoRoutes") + in_pairs(v4, "Udp", "NoPorts") +
          in_lines(v6, "Ip6OutNoRoutes") + in_lines(v6, "Udp6NoPorts");
 }

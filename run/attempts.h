@@ -1,4 +1,4 @@
-// Attempts: how often the command tried to reach the network without the proxy.
+// Attempts: counts the command's attempts to reach the network without the proxy.
 #pragma once
 
 #include <sys/types.h>
@@ -9,13 +9,13 @@
 
 namespace stile::run {
 
-// From the kernel's own counters of the network namespace: there is no route inside and nobody who
-// answers DNS, so that each attempt leaves its mark.
+// Reads the kernel's counters of the network namespace. There is no route and no DNS server inside,
+// so the kernel counts each attempt.
 class Attempts {
  public:
-  // Of the namespace that this process is in. The counters outlive it.
+  // Opens the counters of this process's namespace. They stay readable after it ends.
   explicit Attempts(pid_t process);
-  // 0 if there were none, or if nobody can tell.
+  // 0 if there were none, or if the counters cannot be read.
   [[nodiscard]] std::uint64_t count() const;
 
  private:

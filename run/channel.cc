@@ -1,4 +1,4 @@
-// Channel: how the process outside and the first process inside talk until the command starts.
+// Channel: synchronizes the process outside with the first process inside until the command starts.
 #include "run/channel.h"
 
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// Channel: how the process outside and the first process inside talk until the command starts.
+// Channel: synchronizes the process outside with the first process inside until the command starts.
 #pragma once
 
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace stile::run {
 
-// One end of a pair of sockets. Each message is one step; an end that is gone shows as an error, so
-// that neither side goes on without the other.
+// One end of a socket pair. Each message is one step. If the other end is closed, the next step
+// fails, so neither side continues alone.
 class Channel {
  public:
   static Result<std::pair<Channel, Channel>> make();

@@ -1,4 +1,4 @@
-// ControlSocket: where an operator can ask and change a command that runs.
+// ControlSocket: where an operator can query and change a running command.
 #include "run/control_socket.h"
 
 #include <fcntl.h>
@@ -20,9 +20,9 @@ namespace {
 
 constexpr mode_t others_may_write = 022;
 
-// A folder that somebody else could change is no place for it.
+// Refuses a folder that other users can change.
 bool make_folder(const std::string& folder) {
-  std::error_code ignored;  // what matters is what is there then
+  std::error_code ignored;  // the checks below decide
   std::filesystem::create_directories(std::filesystem::path{folder}.parent_path(), ignored);
   ::mkdir(folder.c_str(), ::geteuid() == 0 ? 0755 : 0700);
   struct stat status {};
@@ -32,14 +32,14 @@ bool make_folder(const std::string& folder) {
 
 bool is_found_first(const std::string& socket) { return ::access(socket.c_str(), F_OK) == 0; }
 
-// Whether `stile` would ask somebody else unless it is told whom.
+// Whether `stile` would ask another daemon or run unless it is told which.
 bool has_neighbours(const std::string& folder) {
   return is_found_first(config::embedded_default().server.control) ||
          is_found_first(config::ServerSettings{}.control) || !control::live_runs(folder).empty();
 }
 
-// Once we are nobody we cannot remove what root has made. A process that stays root does it: it
-// knows one path, and all it waits for is our end.
+// After dropping root we cannot remove a file that root created. A process that stays root removes
+// it: it has one path, and waits only until we end.
 UniqueFd start_remover(const std::string& path) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};

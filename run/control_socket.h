@@ -1,4 +1,4 @@
-// ControlSocket: where an operator can ask and change a command that runs.
+// ControlSocket: where an operator can query and change a running command.
 #pragma once
 
 #include <string>
@@ -8,30 +8,30 @@
 
 namespace stile::run {
 
-// In a folder of the caller's that the command does not see. Made while we may still be somebody
-// who can, and before the namespaces, so that it is hidden with all other sockets.
+// In a folder of the caller's that the command does not see. Created before privileges are dropped,
+// and before the namespaces, so that it is hidden with all other sockets.
 class ControlSocket {
  public:
-  ControlSocket() = default;  // none: a daemon has one
-  // Without a place for it there is none, and the command runs all the same.
+  ControlSocket() = default;  // no socket: a daemon has its own
+  // If no folder is usable, there is no socket, and the command runs anyway.
   explicit ControlSocket(const Identity& identity);
-  // Removes it.
+  // Removes the socket.
   ~ControlSocket();
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
-  // Empty: there is none.
+  // Empty: there is no socket.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
-  // What follows `stile allow AGENT PATTERN`, so that it finds this one: " --run 42", or nothing
-  // if there is no other one to find.
+  // The option that `stile allow AGENT PATTERN` needs to find this socket: " --run 42", or nothing
+  // if there is no other daemon or run.
   [[nodiscard]] const std::string& selector() const noexcept { return selector_; }
   [[nodiscard]] UniqueFd take() noexcept { return std::move(socket_); }
 
  private:
   std::string path_, folder_, selector_;
   UniqueFd socket_;
-  UniqueFd remover_;  // root only: as long as this is open, the process that removes it waits
+  UniqueFd remover_;  // root only: the process that removes the socket waits until this is closed
 };
 
 }  // namespace stile::run

@@ -1,4 +1,4 @@
-// Daemon: a stiled that runs already serves the command, through its control socket.
+// Daemon: a running stiled serves the command, through its control socket.
 #include "run/daemon.h"
 
 #include <sys/random.h>
@@ -55,7 +55,7 @@ void append(Json& card, const char* name, const char* other_name,
   for (const auto& pattern : patterns) list.push_back(pattern);
 }
 
-// The card as it was written, with the flags in it. Its values were checked already.
+// The original card with the flags added. Its values are already checked.
 Result<Json> make_card(const Options& options) {
   auto card = Json::object();
   if (options.card) {
@@ -128,10 +128,10 @@ Daemon::~Daemon() {
 
 void Daemon::stop() {
   if (!reader_.joinable()) return;
-  adoption_.reset();  // the agent goes, and what it has open with it
+  adoption_.reset();  // removes the agent and closes its connections
   summary_.wait_until_closed(last_lines);
-  // An answer comes after all lines that were there before the question; what has arrived can still
-  // be read after the shutdown.
+  // The answer comes after all lines that were written before the request; lines that have arrived
+  // can still be read after the shutdown.
   static_cast<void>(ask(questions_, Json{{"action", "ping"}}));
   tail_.shut_down();
   reader_.join();

@@ -1,4 +1,4 @@
-// Daemon: a stiled that runs already serves the command, through its control socket.
+// Daemon: a running stiled serves the command, through its control socket.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace stile::run {
 
 class Daemon final : public Service {
  public:
-  // Connects, while we may still be somebody who can.
+  // Connects before privileges are dropped.
   static Result<std::unique_ptr<Daemon>> open(const Options& options, Summary& summary);
   ~Daemon() override;
 

@@ -1,4 +1,4 @@
-// files: what the command sees of the host, and as which variables.
+// files: what the command sees of the host's files, and its environment variables.
 #include "run/files.h"
 
 #include <pwd.h>
@@ -27,14 +27,14 @@ std::string variable(const std::vector<std::string>& environment, std::string_vi
   return {};
 }
 
-// HOME as the command has it. A user that is not the caller has its own.
+// The command's HOME. A user other than the caller has its own.
 std::string home_of(const Identity& identity, const std::vector<std::string>& environment) {
   if (identity.is_changed) return identity.home.empty() ? "/tmp" : identity.home;
   auto home = variable(environment, "HOME");
   return home.starts_with('/') ? home : std::string{};
 }
 
-// Homes that must not become a workspace as a whole: the caller's by either name, and root's.
+// Homes that must not become a workspace as a whole: the caller's under both names, and root's.
 void add_homes(const std::vector<std::string>& environment, confine::Request& request) {
   std::vector<std::string> homes{variable(environment, "HOME"), "/root"};
   // NOLINTNEXTLINE(concurrency-mt-unsafe): before the first thread

@@ -1,4 +1,4 @@
-// files: what the command sees of the host, and as which variables.
+// files: what the command sees of the host's files, and its environment variables.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ struct CommandFiles {
   std::vector<std::string> environment;
 };
 
-// From the flags, the caller's variables and the working directory. What is named may not lead over
-// a link. After the log was opened, so that it can be covered. `control`: the directory of our
-// control socket, which stays hidden; "": none.
+// From the flags, the caller's variables and the working directory. Named paths must not contain
+// links. Call it after the log is opened, so that the log can be covered. `control`: the directory
+// of our control socket, which stays hidden; "": none.
 [[nodiscard]] Result<CommandFiles> choose_files(const Options& options, const Identity& identity,
                                                 const std::vector<std::string>& environment,
                                                 const std::string& control);
 
-// What `--files host` gives away, or that the working directory is an empty one; "" if neither.
+// A note on what `--files host` exposes, or that the working directory is empty; "" if neither.
 [[nodiscard]] std::string files_notice(const confine::View& view);
 
 }  // namespace stile::run

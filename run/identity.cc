@@ -1,4 +1,4 @@
-// identity: as whom the command runs.
+// identity: the user that the command runs as.
 #include "run/identity.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ constexpr uid_t nobody = 65534;
 
 Result<void> write_once(const std::string& path, const std::string& text) {
   const UniqueFd file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
-  // The kernel takes a map only as one write.
+  // The kernel accepts a map only as a single write.
   if (!file || ::write(file.get(), text.data(), text.size()) < 0) {
     return confine::failure("cannot write " + path);
   }
@@ -55,7 +55,8 @@ Identity choose_identity() {
 Result<void> map_ids(pid_t child, const Identity& identity) {
   const auto process = "/proc/" + std::to_string(child) + '/';
   const auto same = [](auto id) { return std::to_string(id) + ' ' + std::to_string(id) + " 1\n"; };
-  // Without privilege the kernel wants this first: dropping a group could open a file.
+  // The kernel requires this first without privilege: dropping a group could grant access to a
+  // file.
   if (!identity.is_changed) {
     if (auto done = write_once(process + "setgroups", "deny"); !done) return done;
   }

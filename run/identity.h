@@ -1,4 +1,4 @@
-// identity: as whom the command runs.
+// identity: the user that the command runs as.
 #pragma once
 
 #include <sys/types.h>
@@ -12,18 +12,18 @@ namespace stile::run {
 struct Identity {
   uid_t uid = 0;  // the same number inside and outside
   gid_t gid = 0;
-  bool is_changed = false;  // root called, and the command is somebody else
-  std::string name, home;   // of that somebody, for the environment
+  bool is_changed = false;  // root called, and the command runs as another user
+  std::string name, home;   // of that user, for the environment
 };
 
-// Whoever calls. For root: the owner of the working directory, or nobody if that is root, too,
+// The caller. For root: the owner of the working directory, or the user `nobody` if root owns it,
 // since host root is never mapped.
 [[nodiscard]] Identity choose_identity();
 
-// Lets that one id exist in the user namespace of a child.
+// Maps that one id in the user namespace of a child.
 [[nodiscard]] Result<void> map_ids(pid_t child, const Identity& identity);
 
-// Gives up root for good, in either namespace; nothing if it is ours already.
+// Gives up root permanently, in either namespace; does nothing if the id is already ours.
 [[nodiscard]] Result<void> assume(const Identity& identity);
 
 }  // namespace stile::run

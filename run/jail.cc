@@ -1,4 +1,4 @@
-// Jail: the namespaces of a command, and its life in them.
+// Jail: the namespaces of a command, from their creation to its end.
 #include "run/jail.h"
 
 #include <sched.h>
@@ -36,8 +36,8 @@ Result<void> enter_directory(const Plan& plan) {
     if (::chdir("/") != 0) return confine::failure("cannot enter /");
     return {};
   }
-  // In containers and CI everything is root's, and a command that cannot write fails without a
-  // hint.
+  // In containers and CI root owns everything, and a command that cannot write often fails without
+  // a clear message.
   if (plan.identity.is_changed && directory != "/" && ::access(".", W_OK) != 0) {
     complain("the command runs as user " + plan.identity.name + " and cannot write in " +
              directory +
@@ -47,7 +47,7 @@ Result<void> enter_directory(const Plan& plan) {
   return {};
 }
 
-// Names that an earlier command may have chosen, in a form that cannot draw on a terminal.
+// Paths that an earlier command may have chosen, without bytes that could control a terminal.
 std::string listed(const std::vector<std::string>& paths) {
   constexpr std::size_t most = 3;
   std::string text;
@@ -64,11 +64,11 @@ std::string listed(const std::vector<std::string>& paths) {
 // Everything that needs the capabilities of the new user namespace.
 Result<UniqueFd> furnish(const Plan& plan) {
   if (auto done = assume(plan.identity); !done) return done.error();
-  // After the change of user, which clears it.
+  // After the change of user, which clears this setting.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
     return confine::failure("cannot tie us to our parent");
   }
-  // Private: what the host mounts from now on does not show up inside.
+  // Private: later mounts of the host do not appear inside.
   if (::mount(nullptr, "/", nullptr, MS_PRIVATE | MS_REC, nullptr) != 0) {
     return refused_namespace("cannot change mounts", errno);
   }
@@ -106,13 +106,13 @@ int run_command(const Plan& plan) {
   return confine::supervise({child});
 }
 
-// When this process ends, the kernel ends all others of the PID namespace.
+// When this process ends, the kernel kills all others in the PID namespace.
 int live_inside(const Plan& plan, const Channel& channel) {
   const auto fail = [](const Error& error) {
     complain(error.message);
     return confine::own_failure;
   };
-  // If the process outside is gone, it has said why.
+  // If the process outside has ended, it has already reported why.
   if (!channel.await_step()) return confine::own_failure;  // until our ids exist
   const auto listener = furnish(plan);
   if (!listener) return fail(listener.error());
@@ -122,7 +122,7 @@ int live_inside(const Plan& plan, const Channel& channel) {
   return run_command(plan);
 }
 
-// As fork(2), into namespaces of its own. Not clone3, which container runtimes like to refuse.
+// Like fork(2), into new namespaces. Not clone3, which container runtimes often refuse.
 pid_t fork_into_namespaces() {
   return static_cast<pid_t>(
       ::syscall(SYS_clone, all_namespaces | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
@@ -155,7 +155,7 @@ Result<void> Jail::prepare(const Identity& identity) {
   }
   if (auto sent = channel_.send_step(); !sent) return sent;
   auto listener = channel_.receive_descriptor();
-  if (!listener) return Error{};  // it has said why
+  if (!listener) return Error{};  // the process inside has reported why
   listener_ = std::move(*listener);
   return {};
 }

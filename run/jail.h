@@ -1,4 +1,4 @@
-// Jail: the namespaces of a command, and its life in them.
+// Jail: the namespaces of a command, from their creation to its end.
 #pragma once
 
 #include <sys/types.h>
@@ -25,18 +25,18 @@ struct Plan {
 
 class Jail {
  public:
-  // Makes the namespaces and everything in them, up to the listener at the proxy's address. The
-  // command does not run yet. Before any thread is started: this forks. An error without words: the
-  // process inside has said it.
+  // Creates the namespaces and everything in them, up to the listener at the proxy's address. The
+  // command does not run yet. Must be called before any thread starts, because it forks. An error
+  // without a message: the process inside has already reported it.
   static Result<Jail> make(const Plan& plan);
 
-  // The socket that the command's requests arrive at.
+  // The socket that receives the command's requests.
   [[nodiscard]] UniqueFd take_listener() noexcept { return std::move(listener_); }
-  // The first process inside; ends with the command, and all that is left inside with it.
+  // The first process inside. It ends with the command, and all other processes inside end with it.
   [[nodiscard]] pid_t first_process() const noexcept { return pid_; }
-  // Lets the command run.
+  // Starts the command.
   [[nodiscard]] Result<void> start() const { return channel_.send_step(); }
-  // Ends what is there without having run the command.
+  // Ends the processes inside without running the command.
   void abandon();
 
  private:

@@ -1,4 +1,4 @@
-// kernel: why namespaces are refused.
+// kernel: explains why the kernel refuses namespaces.
 #include "run/kernel.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// kernel: why namespaces are refused.
+// kernel: explains why the kernel refuses namespaces.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace stile::run {
 
 // For a step that needs a user namespace and its capabilities: "what: the error in words", and the
-// setting that forbids it, as far as that can be told.
+// setting that forbids it, if it can be found.
 [[nodiscard]] Error refused_namespace(const std::string& what, int code);
 
 }  // namespace stile::run

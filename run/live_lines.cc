@@ -1,4 +1,4 @@
-// LiveLines: tells what happens on standard error while the command runs.
+// LiveLines: prints events on standard error while the command runs.
 #include "run/live_lines.h"
 
 #include <termios.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds look_again{250};
 
-// Line editing is off: a program draws the screen itself, and a line would tear it up.
+// Line editing is off: a program draws the screen itself, and an extra line would garble it.
 bool is_screen_taken() {
   termios settings{};
   return ::tcgetattr(STDERR_FILENO, &settings) == 0 && (settings.c_lflag & ICANON) == 0;
@@ -21,7 +21,7 @@ bool is_screen_taken() {
 
 void write_line(const std::string& line) {
   const auto text = "stile: " + line + '\n';
-  // A line that cannot be written is in the summary.
+  // If a line cannot be written, the summary still contains it.
   if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
@@ -29,8 +29,8 @@ void write_line(const std::string& line) {
 
 void LiveLines::start() {
   thread_ = std::thread{[this] {
-    // A shell inside may have made its job the foreground: who writes from the background is
-    // stopped on some terminals, unless the signal is blocked.
+    // A shell inside may have made its job the foreground job. Some terminals stop a process that
+    // writes from the background, unless it blocks the signal.
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);

@@ -1,4 +1,4 @@
-// LiveLines: tells what happens on standard error while the command runs.
+// LiveLines: prints events on standard error while the command runs.
 #pragma once
 
 #include <condition_variable>
@@ -9,8 +9,8 @@
 
 namespace stile::run {
 
-// A thread of its own writes, since a terminal may stop reading (^S), and the proxy must not. A
-// full-screen program has the terminal to itself: what is told meanwhile waits until it is done.
+// A separate thread writes: a terminal may stop reading (^S), and the proxy must not block. While a
+// full-screen program uses the terminal, lines are held back until it ends.
 class LiveLines {
  public:
   LiveLines() = default;
@@ -18,11 +18,11 @@ class LiveLines {
   LiveLines(const LiveLines&) = delete;
   LiveLines& operator=(const LiveLines&) = delete;
 
-  // When no more processes are forked.
+  // Call it after the last fork.
   void start();
-  // A line without its newline; from any thread, never waits.
+  // Adds a line without its newline; from any thread, never blocks.
   void tell(std::string line);
-  // What still waits is dropped: the summary tells it.
+  // Drops lines that are not written yet: the summary contains them.
   void stop();
 
  private:

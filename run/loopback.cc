@@ -1,4 +1,4 @@
-// loopback: the only network inside, and the proxy's socket there.
+// loopback: the only network inside, with the proxy's socket.
 #include "run/loopback.h"
 
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@ Result<UniqueFd> listen_on_loopback() {
   if (::ioctl(listener.get(), SIOCSIFFLAGS, &request) != 0) {
     return refused_namespace("cannot bring up the loopback", errno);
   }
-  // No SO_REUSEPORT: the command cannot listen beside it and take over what is ours.
+  // No SO_REUSEPORT: the command cannot bind the same port and take our connections.
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(proxy_port);

@@ -1,4 +1,4 @@
-// loopback: the only network inside, and the proxy's socket there.
+// loopback: the only network inside, with the proxy's socket.
 #pragma once
 
 #include "acl/result.h"
@@ -9,7 +9,7 @@ namespace stile::run {
 inline constexpr const char* proxy_url = "http://127.0.0.1:3128";
 
 // In the calling process's network namespace: brings the loopback up and listens at the proxy's
-// address. Whoever holds the socket serves it, wherever it lives.
+// address. A process that holds the socket can serve it from any namespace.
 [[nodiscard]] Result<UniqueFd> listen_on_loopback();
 
 }  // namespace stile::run

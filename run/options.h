@@ -1,4 +1,4 @@
-// Options: what `stile run` was asked for.
+// Options: the command line of `stile run`.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ struct Options {
   std::vector<std::string> ech;          // patterns of hosts where encrypted hellos are allowed
   std::optional<std::string> card;       // an agent card; the patterns above are added to it
   std::optional<std::string> config;     // a stile.toml for [egress], [dns] and [limits]
-  std::optional<std::string> audit;      // where the audit log goes; none: nowhere
+  std::optional<std::string> audit;      // path of the audit log; none: no log
   std::optional<std::string> connect;    // control socket of a daemon that serves instead of us
   std::vector<std::string> read, write;  // paths that it sees beside the system and this directory
   std::vector<std::string> expose;       // paths that it sees with the sockets in them

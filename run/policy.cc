@@ -1,4 +1,4 @@
-// policy: from flags, a card and a config to the one agent that `stile run` serves.
+// policy: makes the one agent that `stile run` serves from flags, a card and a config.
 #include "run/policy.h"
 
 #include <unistd.h>
@@ -39,7 +39,7 @@ std::optional<Text> read_trusted(const std::string& path, std::size_t max_bytes,
   return Text{std::move(*text), changed.tv_sec * 1'000'000 + changed.tv_nsec / 1'000};
 }
 
-// Of a config, everything but its agents and their cards.
+// Everything in a config except its agents and their cards.
 config::Settings read_settings(const Options& options, config::Diagnostics& problems) {
   if (!options.config) return {};
   const auto text = read_trusted(*options.config, max_config_bytes, problems);
@@ -65,7 +65,7 @@ void add_patterns(const std::vector<std::string>& texts, const char* flag,
   }
 }
 
-// Added to what the card or, without one there, the config says.
+// Added to the values of the card or, if the card has none, of the config.
 void add_ech(const std::vector<std::string>& patterns, const config::EgressSettings& egress,
              config::AgentSettings& agent, config::Diagnostics& problems) {
   if (patterns.empty()) return;
@@ -94,7 +94,7 @@ config::AgentSettings read_agent(const Options& options, const config::Settings&
   add_patterns(options.deny, "--deny", agent.deny, problems);
   add_ech(options.ech, settings.egress, agent, problems);
   if (options.observe) agent.mode = acl::Mode::observe;
-  // Known by the listener inside; an address there says nothing.
+  // Identified by the listener inside; source addresses inside identify nothing.
   agent.source.clear();
   agent.listen.clear();
   config::check_agent(agent, settings.netns, problems);

@@ -1,4 +1,4 @@
-// policy: from flags, a card and a config to the one agent that `stile run` serves.
+// policy: makes the one agent that `stile run` serves from flags, a card and a config.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace stile::run {
 
-// The agent's id when no card says another one.
+// The agent's id if the card does not set one.
 inline constexpr const char* default_agent = "run";
 
 struct Policy {
   std::string agent;
-  control::BasePtr base;  // with that agent and no other
+  control::BasePtr base;  // with only that agent
 };
 
-// Without a config all settings have their defaults: the host's own stile.toml is for its daemon.
+// Without a config all settings have their defaults: the host's stile.toml is for its daemon.
 [[nodiscard]] config::Checked<Policy> make_policy(const Options& options);
 
 }  // namespace stile::run

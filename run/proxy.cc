@@ -1,4 +1,4 @@
-// Proxy: the proxy of the daemon, in this process, for one listener that is one agent.
+// Proxy: the daemon's proxy in this process, for one listener and one agent.
 #include "run/proxy.h"
 
 #include "proxy/base/clock.h"
@@ -9,7 +9,7 @@
 namespace stile::run {
 namespace {
 
-// Lines that nobody keeps are made all the same: the summary counts them.
+// Audit lines are made even without a log file: the summary counts them.
 constexpr auto nowhere = "/dev/null";
 
 }  // namespace
@@ -18,8 +18,8 @@ Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options
                                            Summary& summary) {
   audit::Log::Options log_options;
   log_options.path = options.audit.value_or(nowhere);
-  // A link that an earlier command left in the place of the log would have us write to any file of
-  // ours, in part what the command likes. /dev/stdout and the like are links.
+  // An earlier command may have replaced the log by a link. Then we would write to any file of
+  // ours, partly with bytes that the command chooses. /dev/stdout and similar paths are links.
   log_options.follows_links = log_options.path.starts_with("/dev/");
   auto log = audit::Log::open(std::move(log_options));
   if (!log) return log.error();

@@ -1,4 +1,4 @@
-// Proxy: the proxy of the daemon, in this process, for one listener that is one agent.
+// Proxy: the daemon's proxy in this process, for one listener and one agent.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@ namespace stile::run {
 
 class Proxy final : public Service {
  public:
-  // Opens the log, while we may still be somebody who can. Starts no thread. `control`: a listening
-  // socket for operators, or none.
+  // Opens the log before privileges are dropped. Starts no thread. `control`: a listening socket
+  // for operators, or none.
   static Result<std::unique_ptr<Proxy>> open(Policy policy, const Options& options,
                                              UniqueFd control, Summary& summary);
   ~Proxy() override;
 
   // One thread is enough for one command.
   [[nodiscard]] Result<void> serve(UniqueFd listener) override;
-  // The disk, files and addresses that changed.
+  // Checks the disk, and files and addresses that changed.
   void tick() override;
   void stop() override;
   [[nodiscard]] bool is_log_in_place() const override { return log_->is_in_place(); }

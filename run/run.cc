@@ -1,4 +1,4 @@
-// run: one command with a fence around it, from the first namespace to the summary.
+// run: runs one command behind a fence, from the first namespace to the summary.
 #include "run/run.h"
 
 #include <fcntl.h>
@@ -49,15 +49,15 @@ Result<Plan> make_plan(const Options& options, const std::string& control) {
   return plan;
 }
 
-// What the process outside does not need for the rest of its life, root above all. What the
-// command sends is read here.
+// Drops all privileges that the process outside no longer needs, above all root. This process
+// parses what the command sends.
 Result<void> give_up_powers(const Identity& identity) {
   server::prepare_process();
   if (auto done = assume(identity); !done) return done;
   return server::drop_privileges("");
 }
 
-// A closed one would be the number of the next thing that is opened, and the command inherits it.
+// If one is closed, the next opened file gets its number, and the command would inherit it.
 bool keep_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) != fd) return false;
@@ -76,7 +76,7 @@ Result<std::unique_ptr<Service>> open_service(Policy policy, const Options& opti
              : as_service(Proxy::open(std::move(policy), options, std::move(control), summary));
 }
 
-// How somebody in another terminal allows more. Of a daemon's socket only what needs no quotes.
+// How to allow more from another terminal. A daemon's socket is named only if it needs no quotes.
 Summary::Grant grant_command(const Options& options, const std::string& agent,
                              const ControlSocket& control) {
   constexpr auto plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@%:,";
@@ -89,7 +89,7 @@ Summary::Grant grant_command(const Options& options, const std::string& agent,
   return {command, control.selector()};
 }
 
-// A program that knows no proxy gets nowhere, and mostly does not say why.
+// A program without proxy support cannot connect, and usually does not say why.
 void tell_of_attempts(int status, const Summary& summary, const Attempts& attempts) {
   if (status == 0 || summary.requests() > 0) return;
   const auto count = attempts.count();
@@ -104,7 +104,7 @@ void tell_of_attempts(int status, const Summary& summary, const Attempts& attemp
 }  // namespace
 
 int run(const Options& options) {
-  if (!keep_standard_descriptors()) return confine::own_failure;  // and nowhere to say so
+  if (!keep_standard_descriptors()) return confine::own_failure;  // stderr may be closed
   auto policy = make_policy(options);
   if (!policy) {
     std::fputs(policy.error().text().c_str(), stderr);
@@ -134,7 +134,7 @@ int run(const Options& options) {
     return fail(ready.error().message);
   }
   live.start();
-  // It has ended if this fails, and its status tells of it.
+  // If this fails, the process has ended, and its status shows why.
   static_cast<void>(jail->start());
   const int status = confine::supervise({jail->first_process(), [&] { (*service)->tick(); }});
   (*service)->stop();

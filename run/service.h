@@ -1,4 +1,4 @@
-// Service: who serves the listener inside: this process, or a daemon that runs already.
+// Service: serves the listener inside: this process, or a running daemon.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@ namespace stile::run {
 class Service {
  public:
   virtual ~Service() = default;
-  // Before this no thread is started, and after it nothing is opened as root.
+  // No thread starts before this call, and nothing is opened as root after it.
   [[nodiscard]] virtual Result<void> serve(UniqueFd listener) = 0;
-  // About once a second.
+  // Called about once a second.
   virtual void tick() = 0;
-  // The command's name for operators: stile allow AGENT …
+  // The agent's id for operators: stile allow AGENT …
   [[nodiscard]] virtual const std::string& agent() const = 0;
-  // Ends what is open; all that happened is in the summary then.
+  // Closes all connections. Afterwards the summary is complete.
   virtual void stop() = 0;
-  // Whether the name of the log still leads to the file that was written.
+  // Whether the path of the log still refers to the file that was written.
   [[nodiscard]] virtual bool is_log_in_place() const { return true; }
 };
 

@@ -1,4 +1,4 @@
-// Summary: what the command asked for, at once and at the end.
+// Summary: the requests of the command, reported immediately and at the end.
 #include "run/summary.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace stile::run {
 namespace {
 
-// The command can ask for as many names as it likes.
+// Bounds memory: the command can request any number of names.
 constexpr std::size_t most_hosts = 256;
 constexpr std::size_t most_shown = 20;
 constexpr std::size_t most_flag_bytes = 4096;
@@ -99,7 +99,7 @@ void Summary::add_line(std::string_view text) {
   refused.verb = is_observed ? "would refuse" : acl::refusal_words(reason).verb;
   refused.host = host.empty() ? std::string{"(no host)"} : config::printable(host);
   if (!host.empty() && port > 0) refused.host += ':' + std::to_string(port);
-  // Only what a pattern can say: the host is whatever the command wrote, and people paste this.
+  // Only valid patterns: the command chooses the host, and people paste this text.
   const bool is_ech = reason == acl::Reason::ech_refused;
   refused.option = is_ech ? "--ech" : "--allow";
   refused.pattern =
@@ -142,7 +142,7 @@ void Summary::tell(const Refused& refused) {
   tell_(std::move(line));
 }
 
-// One line to paste behind `stile run`, each flag once.
+// One line to paste after `stile run`, each flag once.
 std::string Summary::flags(const std::vector<const Refused*>& all) {
   std::string text;
   std::set<std::string> known;

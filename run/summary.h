@@ -1,5 +1,5 @@
-// Summary: what the command asked for: the first refusal of each host at once, and all of it in a
-// few lines when the command has ended.
+// Summary: the requests of the command: the first refusal of each host immediately, and a short
+// summary when the command has ended.
 #pragma once
 
 #include <chrono>
@@ -14,35 +14,35 @@
 
 namespace stile::run {
 
-// Counts from audit lines, so that it says what the log says. Thread-safe.
+// Counts from audit lines, so that it agrees with the log. Thread-safe.
 class Summary {
  public:
-  // Takes a line for people, without its newline. It is called under a lock and must not wait.
+  // Takes a line for people, without its newline. It is called under a lock and must not block.
   using Tell = std::function<void(std::string line)>;
-  // The command that allows a pattern while this one runs: what stands before and after the
-  // pattern. Nothing before it: there is none.
+  // The command that allows a pattern while this one runs: the text before and after the pattern.
+  // Empty before: there is no such command.
   struct Grant {
     std::string before, after;
   };
 
-  // Before the first line is added.
+  // Call it before the first line is added.
   void set_live(Tell tell, Grant grant);
 
-  // Whole lines of JSON with their newlines, as the log hands them out.
+  // Complete lines of JSON with their newlines, as the log writes them.
   void add(std::string_view lines);
 
-  // Waits until everything that was opened has been closed, but not for ever.
+  // Waits until all opened connections are closed, up to a time limit.
   void wait_until_closed(std::chrono::milliseconds longest);
 
-  // For standard error. Empty if nothing was asked for.
+  // For standard error. Empty if there were no requests.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::uint64_t requests() const;
 
  private:
   struct Refused {
     std::string verb, host, reason;
-    std::string option, pattern;  // that would allow it; the pattern may be empty
-    std::string cause;            // in words, where no pattern helps
+    std::string option, pattern;  // would allow it; the pattern may be empty
+    std::string cause;            // in words, if no pattern helps
     std::uint64_t count = 0;
     bool is_only_observed = false;
     [[nodiscard]] std::string words() const;
@@ -61,7 +61,7 @@ class Summary {
   std::uint64_t let_through_ = 0, closed_ = 0, refused_ = 0, observed_ = 0;
   std::uint64_t bytes_up_ = 0, bytes_down_ = 0;
   std::map<std::string, Refused> hosts_;
-  std::uint64_t left_out_ = 0;  // refusals of hosts beyond those that are kept
+  std::uint64_t left_out_ = 0;  // refusals of hosts beyond the limit
 };
 
 }  // namespace stile::run

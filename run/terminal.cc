@@ -1,4 +1,4 @@
-// Terminal: gives the terminal back to whoever had it.
+// Terminal: gives the terminal back to its previous process group.
 #include "run/terminal.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ Terminal::Terminal() {
 
 Terminal::~Terminal() {
   if (!fd_ || ::tcgetpgrp(fd_.get()) == ::getpgrp()) return;
-  // Whoever asks from the background is stopped, unless the signal is blocked.
+  // A background process that asks for this is stopped, unless it blocks the signal.
   sigset_t stop;
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTTOU);

@@ -1,12 +1,12 @@
-// Terminal: gives the terminal back to whoever had it.
+// Terminal: gives the terminal back to its previous process group.
 #pragma once
 
 #include "proxy/base/unique_fd.h"
 
 namespace stile::run {
 
-// A shell that is the command takes the foreground for its own jobs, and from inside it cannot give
-// it back to a process group that it does not see. Made before the command starts.
+// If the command is a shell, it takes the foreground for its jobs. From inside it cannot return the
+// terminal to a process group that it does not see. Create this before the command starts.
 class Terminal {
  public:
   Terminal();
@@ -15,7 +15,7 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
  private:
-  UniqueFd fd_;  // none: we have no terminal, or were not in its foreground
+  UniqueFd fd_;  // none: no terminal, or we were not in its foreground
 };
 
 }  // namespace stile::run

@@ -9,8 +9,8 @@
 namespace stile::acl {
 namespace {
 
-// squid takes these in any case, so that `get` is no way around a rule for GET; all other methods
-// are compared as they are.
+// squid compares these methods case-insensitively, so that `get` cannot bypass a rule for GET. It
+// compares all other methods exactly.
 constexpr std::array<std::string_view, 8> caseless_methods{"GET",     "POST",  "PUT",     "HEAD",
                                                            "CONNECT", "TRACE", "OPTIONS", "DELETE"};
 
@@ -29,7 +29,7 @@ std::string literal_text(const AccessQuery& query) {
   return has_literal(query) ? query.addresses->front().text() : std::string{};
 }
 
-// squid looks at the unescaped path, so that %73quid… is no way around the rule.
+// squid compares the unescaped path, so that %73quid… cannot bypass the rule.
 bool is_manager_path(std::string_view path) noexcept {
   constexpr std::string_view prefix = "/squid-internal-mgr/";
   std::size_t at = 0;
@@ -77,8 +77,8 @@ AccessList::Answer AccessList::ask(const Condition& condition, const AccessQuery
                                 [&](const Address& a) { return condition.addresses.contains(a); }));
     case Condition::Kind::domain:
       if (query.key == nullptr) {
-        // Only the address as it is written: a reverse look-up would let whoever owns the address
-        // choose the name that it is judged by.
+        // Only the address as written: with a reverse lookup, the owner of the address could choose
+        // the name that it is judged by.
         return answer(has_literal(query) &&
                       std::find(condition.literals.begin(), condition.literals.end(),
                                 query.addresses->front()) != condition.literals.end());
@@ -118,8 +118,8 @@ AccessList::Answer AccessList::ask(const AccessRule& rule, const AccessQuery& qu
 
 AccessList::Outcome AccessList::ask(const AccessQuery& query) const {
   using Kind = Outcome::Kind;
-  // Rules that may hold once the addresses are known. If all of them and the first one that surely
-  // holds deny, so does the list, and a name that is refused anyhow is never looked up.
+  // Rules that may hold once the addresses are known. If all of them deny, and the first rule that
+  // certainly holds denies too, the list denies without a DNS lookup.
   bool may_deny = false, may_allow = false;
   const AccessRule* decides = &end_;
   for (const AccessRule& rule : rules_) {

@@ -1,6 +1,5 @@
-// AccessList: an ordered list of allow and deny rules, as squid.conf has it. The first rule whose
-// conditions all hold decides. It is the second form that an agent's rules can have; the first are
-// the allow and deny lists.
+// AccessList: an ordered list of allow and deny rules, as in squid.conf. The first rule whose
+// conditions all hold decides. An agent has either such a list or the allow and deny lists.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +25,11 @@ struct AccessQuery {
   std::string_view path;         // of plain HTTP
   const HostKey* key = nullptr;  // null: the destination is an address
   std::uint16_t port = 0;
-  // What the host resolves to, or the one address that it is. Null: not looked up yet.
+  // The addresses that the host resolves to, or the literal address. Null: not looked up yet.
   const std::vector<Address>* addresses = nullptr;
 };
 
-// Stretches of addresses, both ends included.
+// Ranges of addresses, both ends included.
 class AddressSet {
  public:
   using Stretch = std::pair<Address, Address>;
@@ -42,22 +41,22 @@ class AddressSet {
   std::vector<Stretch> stretches_;  // sorted, disjoint
 };
 
-// One named condition; an `acl` of squid.conf. It holds if any of its values does.
+// One named condition: an `acl` of squid.conf. It holds if any of its values matches.
 struct Condition {
   enum class Kind : std::uint8_t {
     source,        // the client's address
     destination,   // an address of the origin
-    domain,        // its name
-    domain_regex,  // the same, by expressions
+    domain,        // the name of the origin
+    domain_regex,  // the name of the origin, matched by regexes
     port,
     method,
-    manager,  // a path of squid's own pages
+    manager,  // the path of a squid manager page
   };
   Kind kind = Kind::source;
   AddressSet addresses;                     // source, destination
   std::shared_ptr<const RuleSet> names;     // domain
-  std::vector<Address> literals;            // domain: addresses that are written as names
-  std::shared_ptr<const RegexSet> regexes;  // domain_regex; null: holds for nothing
+  std::vector<Address> literals;            // domain: addresses written as names
+  std::shared_ptr<const RegexSet> regexes;  // domain_regex; null: never holds
   std::vector<std::pair<std::uint16_t, std::uint16_t>> ports;
   std::vector<std::string> methods;
 };
@@ -69,32 +68,32 @@ struct AccessRule {
   };
   bool allows = false;
   std::vector<Term> terms;                    // all must hold
-  std::string text;                           // the line and where it stands, for people
-  std::string agent;                          // under which name its requests are logged
+  std::string text;                           // the line and its place, for messages
+  std::string agent;                          // the name under which its requests are logged
   Reason refusal = Reason::host_not_allowed;  // of a rule that denies
 };
 
 class AccessList {
  public:
-  // A request that no rule decides gets the opposite of the last rule; with no rule at all it is
-  // denied. `end` says under which name and text that is logged.
+  // If no rule matches, the request gets the opposite of the last rule. An empty list denies
+  // everything. `end` holds the name and text to log in that case.
   AccessList(std::vector<Condition> conditions, std::vector<AccessRule> rules, AccessRule end);
 
   struct Outcome {
-    // `unresolved`: it depends on the addresses of the host, which are not known yet.
+    // `unresolved`: the verdict depends on the addresses of the host, which are not known yet.
     enum class Kind : std::uint8_t { deny, allow, unresolved };
     Kind kind = Kind::deny;
     const AccessRule* rule = nullptr;  // null for unresolved, and if a condition could not run
   };
   [[nodiscard]] Outcome ask(const AccessQuery& query) const;
 
-  // Whether a value that covers the name has an underscore itself.
+  // Whether a value that covers the name contains an underscore itself.
   [[nodiscard]] bool names_underscore(const HostKey& key) const;
   // Whether requests can be logged under that name.
   [[nodiscard]] bool has_agent(std::string_view name) const noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return rules_.size(); }
 
-  bool literals_pass = false;  // an address as destination is left to the rules
+  bool literals_pass = false;  // the rules decide about addresses as destinations
 
  private:
   enum class Answer : std::uint8_t { no, yes, unknown, failed };

@@ -1,4 +1,4 @@
-// Account: what an agent uses up, counted over all workers.
+// Account: the usage counters of one agent, shared by all workers.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace stile::acl {
 
-// One per (id, instance); lives as long as the agent or a connection of it.
+// One per (id, instance). Lives until the agent and all its connections are gone.
 struct Account {
   std::atomic<std::uint32_t> connections{0};
   std::atomic<std::uint32_t> dns_in_flight{0};
   std::atomic<std::int64_t> next_request_ns{0};  // for the rate limit: when the next one is due
-  // The bound on audit lines of refusals: when the next line is due, and by reason how many
-  // refusals were counted that no line has told of yet.
+  // The rate limit for audit lines about refusals: when the next line is due, and per reason the
+  // number of refusals that no line has reported yet.
   std::atomic<std::int64_t> next_refusal_line_ns{std::numeric_limits<std::int64_t>::min()};
   std::array<std::atomic<std::uint64_t>, reason_count> refusals_counted{};
   std::atomic<bool> has_refusals_counted{false};

@@ -1,4 +1,4 @@
-// Reading and writing of addresses and prefixes; only the strict spellings are read.
+// Parsing and printing of addresses and prefixes; only strict spellings are accepted.
 #include "acl/address.h"
 
 #include <charconv>
@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint32_t all_v4 = 0xffffffff;
 constexpr std::uint64_t all_64 = ~std::uint64_t{0};
 
-// A whole text of digits without a leading zero, at most `max`. "010" is 8 to inet_aton and 10 to
-// others: a spelling with two readings is no number here.
+// Only digits, without a leading zero, at most `max`. "010" is 8 to inet_aton and 10 to others:
+// ambiguous spellings are rejected.
 std::optional<std::uint32_t> parse_decimal(std::string_view text, std::uint32_t max) noexcept {
   if (text.empty() || text.size() > 3 || (text[0] == '0' && text.size() > 1)) return std::nullopt;
   std::uint32_t value = 0;
@@ -38,7 +38,7 @@ std::optional<std::uint32_t> parse_quad(std::string_view text) noexcept {
   return value;
 }
 
-// One to four hex digits from the front of `text`, which is shortened by them.
+// Removes one to four hex digits from the front of `text` and returns their value.
 std::optional<std::uint16_t> take_group(std::string_view& text) noexcept {
   unsigned value = 0;
   std::size_t digits = 0;
@@ -50,8 +50,8 @@ std::optional<std::uint16_t> take_group(std::string_view& text) noexcept {
   return static_cast<std::uint16_t>(value);
 }
 
-// RFC 4291 §2.2: eight groups, one "::" for one or more groups of zeros, perhaps a dotted quad as
-// the last two.
+// RFC 4291 §2.2: eight groups, one "::" for one or more groups of zeros, and optionally a dotted
+// quad as the last two groups.
 std::optional<Address> parse_groups(std::string_view text) noexcept {
   std::array<std::uint16_t, 8> groups{};
   std::size_t count = 0;
@@ -136,7 +136,7 @@ struct Bits {
   std::uint64_t high, low;
 };
 
-// The bits behind a prefix of that length.
+// The host bits of a prefix of that length.
 Bits host_bits(bool is_v4, unsigned length) noexcept {
   if (is_v4) return {0, length >= 32 ? 0 : all_v4 >> length};
   if (length < 64) return {all_64 >> length, all_64};

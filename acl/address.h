@@ -18,8 +18,8 @@ class Address {
   static Address v4(std::uint32_t host_order) noexcept;
   static Address v6(const std::array<std::uint8_t, 16>& bytes) noexcept;
 
-  // The strict spellings only: a dotted quad without leading zeros, or RFC 4291 text without zone
-  // and without brackets. Other spellings that resolvers take are nobody's address here.
+  // Accepts only strict spellings: a dotted quad without leading zeros, or RFC 4291 text without
+  // zone and without brackets. Other spellings that resolvers accept are rejected.
   static std::optional<Address> parse(std::string_view text) noexcept;
 
   [[nodiscard]] bool is_v4() const noexcept { return is_v4_; }
@@ -28,10 +28,10 @@ class Address {
   [[nodiscard]] std::uint64_t high() const noexcept { return high_; }
   [[nodiscard]] std::uint64_t low() const noexcept { return low_; }
 
-  // ::ffff:a.b.c.d becomes a.b.c.d, all else stays. For source addresses only: as a destination a
-  // mapped address is forbidden, not unwrapped.
+  // Turns ::ffff:a.b.c.d into a.b.c.d and keeps any other address. For source addresses only: as a
+  // destination, a mapped address is forbidden and never unwrapped.
   [[nodiscard]] Address unmapped() const noexcept;
-  // The neighbours; none at the ends of the family.
+  // The adjacent addresses; nullopt at the ends of the family.
   [[nodiscard]] std::optional<Address> next() const noexcept;
   [[nodiscard]] std::optional<Address> previous() const noexcept;
   [[nodiscard]] std::string text() const;
@@ -52,8 +52,8 @@ struct Prefix {
   Address address;  // host bits are zero
   std::uint8_t length = 0;
 
-  // "10.0.0.0/8", "10.200.0.2" (a /32), "fd00::/8". Host bits that are set are an error: such a
-  // line says two things.
+  // "10.0.0.0/8", "10.200.0.2" (a /32), "fd00::/8". Set host bits are an error: such a line is
+  // ambiguous.
   static Result<Prefix> parse(std::string_view text);
   [[nodiscard]] bool contains(const Address& candidate) const noexcept;
   [[nodiscard]] Address first() const noexcept { return address; }
@@ -63,13 +63,13 @@ struct Prefix {
   friend auto operator<=>(const Prefix&, const Prefix&) = default;
 };
 
-// True for what may be dialled without an exception: contract of docs/policy.md, step 8. IPv4
-// outside the IANA special-purpose registry, 224/4, 240/4 and 168.63.129.16; IPv6 inside 2000::/3
+// True for addresses that may be dialled without an exception; see docs/policy.md, step 8. IPv4:
+// outside the IANA special-purpose registry, 224/4, 240/4 and 168.63.129.16. IPv6: inside 2000::/3
 // and outside that registry; never an address that embeds an IPv4 one.
 [[nodiscard]] bool is_global_unicast(const Address& address) noexcept;
 
-// The row of the registries that makes an address special ("private-use 10.0.0.0/8"), for people;
-// empty for global unicast.
+// The registry row that makes an address special ("private-use 10.0.0.0/8"), for messages; empty
+// for global unicast.
 [[nodiscard]] std::string_view special_range_name(const Address& address) noexcept;
 
 }  // namespace stile::acl

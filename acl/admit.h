@@ -1,4 +1,4 @@
-// admit: whether one more connection may be accepted. Decided before a byte of it is read.
+// admit: whether one more connection may be accepted. Runs before any byte of it is read.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Connections {
   [[nodiscard]] bool is_full() const noexcept { return open >= most; }
 };
 
-// `all` is the whole daemon's, `own` the agent's, or that of all sources without an agent together.
+// `all` counts the whole daemon, `own` the agent, or all sources without an agent together.
 [[nodiscard]] inline Reason admit(const Connections& all, const Connections& own) noexcept {
   if (all.is_full()) return Reason::overloaded;
   return own.is_full() ? Reason::too_many_connections : Reason::none;

@@ -1,4 +1,4 @@
-// allowing_pattern: the narrowest pattern that would let a refused request through.
+// allowing_pattern: the narrowest pattern that would allow a refused request.
 #include "acl/allowing_pattern.h"
 
 namespace stile::acl {
@@ -8,10 +8,10 @@ constexpr std::uint16_t ssh_port = 22;
 
 Pattern::Reach needed_reach(Reason reason, Scheme scheme, std::uint16_t port) {
   if (scheme == Scheme::http) return Pattern::Reach::http;
-  // No TLS, or none that begins with the client: `name:port` would only be refused later.
+  // The tunnel has no TLS, or the client does not start it: `name:port` would be refused later.
   const bool is_plain = reason == Reason::not_tls || reason == Reason::client_hello_timeout;
   if (is_plain || port == ssh_port) return Pattern::Reach::tcp;
-  // A bare pattern is for the configured ports; a port that is refused is not among them.
+  // A bare pattern covers only the configured ports; a refused port is not one of them.
   const bool is_usual = port == 443 && reason == Reason::host_not_allowed;
   return is_usual ? Pattern::Reach::bare : Pattern::Reach::tunnel;
 }

@@ -1,4 +1,4 @@
-// allowing_pattern: the narrowest pattern that would let a refused request through.
+// allowing_pattern: the narrowest pattern that would allow a refused request.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace stile::acl {
 
-// "example.com", "example.com:8443", "http://example.com", "tcp://example.com:22". Empty where no
-// pattern helps. The host may be anything that an agent sent; the result is a valid exact pattern,
-// so that nothing in it means anything to the shell it is pasted into.
+// "example.com", "example.com:8443", "http://example.com", "tcp://example.com:22". Empty if no
+// pattern helps. The host can be anything that an agent sent. The result is always a valid exact
+// pattern, so it is safe to paste into a shell.
 [[nodiscard]] std::string allowing_pattern(Reason reason, Scheme scheme, std::string_view host,
                                            std::uint16_t port);
 

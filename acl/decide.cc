@@ -1,4 +1,4 @@
-// The steps of a decision, one function each, in their order.
+// The steps of a decision in order, one function each.
 #include "acl/decide.h"
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace stile::acl {
 namespace {
 
-// Refusals of the policy itself are only recorded in observe mode; the others hold in every mode.
+// In observe mode, refusals by the policy are only recorded; all others hold in every mode.
 enum class Holds : std::uint8_t { always, unless_observing };
 
 class Decider {
  public:
-  // Writes into a fresh decision where it lies: it is too large to be copied about.
+  // Fills a new decision in place: it is too large to copy.
   Decider(const Query& query, Trace* trace, Decision& decision)
       : query_{query}, trace_{trace}, decision_{decision} {}
 
@@ -32,7 +32,7 @@ class Decider {
   }
 
  private:
-  // Each step returns whether the next one is asked.
+  // Each step returns whether to go on with the next one.
   bool check_agent();
   bool check_mode();
   bool check_literal();
@@ -42,7 +42,7 @@ class Decider {
   bool check_usage();
   bool ask_access_list();
 
-  // `detail` is called only for an explanation: deciding itself makes no strings.
+  // `detail` is called only for an explanation: a decision itself builds no strings.
   template <class Detail>
   bool pass(int number, std::string_view step, Detail&& detail) {
     note(number, step, "pass", detail);
@@ -82,7 +82,7 @@ bool Decider::refuse(int number, std::string_view step, Reason reason, Holds hol
   const bool goes_on = holds == Holds::unless_observing && agent().mode == Mode::observe;
   decision_.verdict = goes_on ? Verdict::would_deny : Verdict::deny;
   decision_.reason = reason;
-  decision_.rule = {};  // what an earlier step found is charged and named no more
+  decision_.rule = {};  // do not name or charge what an earlier step found
   decision_.grant = nullptr;
   note(number, step, text(reason), detail);
   return goes_on;
@@ -129,7 +129,7 @@ bool Decider::check_literal() {
   if (parse.address && agent().access && agent().access->literals_pass) {
     return pass(3, step, [&] { return raw() + " is an address, and the rules decide about it"; });
   }
-  // In observe mode too, an address that has no strict spelling is one that nobody could dial.
+  // An address without a strict spelling cannot be dialled, so observe mode refuses it too.
   return refuse(3, step, Reason::ip_literal,
                 parse.address ? Holds::unless_observing : Holds::always,
                 [&] { return raw() + " is an address, and allow_ip does not have it"; });
@@ -187,8 +187,8 @@ bool Decider::check_port() {
   });
 }
 
-// An ordered list answers for port and host at once; which of the two steps a refusal belongs to is
-// known from the rule.
+// An ordered list decides about port and host together. The rule says which of the two steps a
+// refusal belongs to.
 bool Decider::ask_access_list() {
   const std::vector<Address> literal(decision_.literal ? 1 : 0,
                                      decision_.literal.value_or(Address{}));

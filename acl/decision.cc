@@ -1,4 +1,4 @@
-// The words and the HTTP status of every reason, in one table.
+// The text and the HTTP status of every reason, in one table.
 #include "acl/decision.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Verdict and Reason: the closed lists that client, audit log and metrics share.
+// Verdict and Reason: the closed lists shared by clients, audit log and metrics.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace stile::acl {
 
 enum class Verdict : std::uint8_t { deny, allow, would_deny };
 
-// In the order of the steps that give them. The text (with `-`) is public.
+// In the order of the steps that return them. The text (with `-`) is public.
 enum class Reason : std::uint8_t {
   none,
   unknown_agent,
@@ -47,7 +47,7 @@ inline constexpr std::size_t reason_count = static_cast<std::size_t>(Reason::idl
 [[nodiscard]] std::string_view text(Reason reason) noexcept;
 // The HTTP status of a refusal: 403 for most.
 [[nodiscard]] int status(Reason reason) noexcept;
-// One plain sentence for the operator who reads it at night.
+// One plain sentence for the operator.
 [[nodiscard]] std::string_view sentence(Reason reason) noexcept;
 
 }  // namespace stile::acl

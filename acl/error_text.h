@@ -1,4 +1,4 @@
-// The text of an error number of the system, for people.
+// The text of a system error number, for messages.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace stile {
 
-// strerror(3) with a signature that cannot be used wrongly by two threads.
+// A thread-safe strerror(3).
 [[nodiscard]] inline std::string error_text(int error) {
   return std::generic_category().message(error);
 }

@@ -18,7 +18,7 @@ Reason fault_of(const AgentPolicy& agent, const HelloFacts& hello, const Decisio
       break;
   }
   if (hello.has_ech && !allows_ech(agent, decision)) return Reason::ech_refused;
-  // An address has no name: a hello that carries one is meant for another server.
+  // An address has no server name: a hello with one is meant for another server.
   if (decision.literal) return hello.has_sni ? Reason::sni_mismatch : Reason::none;
   if (!hello.has_sni) return Reason::sni_missing;
   return hello.names_host ? Reason::none : Reason::sni_mismatch;

@@ -10,9 +10,9 @@ namespace {
 
 constexpr bool is_hex(char c) noexcept { return hex_value(c) >= 0; }
 
-// What a byte can be in a host.
-constexpr unsigned foreign = 1;     // cannot stand in a name
-constexpr unsigned of_literal = 2;  // only stands in an address
+// The classes of a byte in a host.
+constexpr unsigned foreign = 1;     // not allowed in a name
+constexpr unsigned of_literal = 2;  // only in an address
 constexpr unsigned underscore = 4;
 
 struct ByteClass {
@@ -46,8 +46,8 @@ unsigned marks_of(std::string_view text) noexcept {
   return marks;
 }
 
-// inet_aton and URL parsers take a text for an IPv4 address when its last label is a number:
-// decimal, octal, or hex, where "0x" alone counts as zero to URL parsers.
+// inet_aton and URL parsers treat a text as an IPv4 address if its last label is a number: decimal,
+// octal, or hex. URL parsers read "0x" alone as zero.
 bool last_label_is_number(std::string_view name) noexcept {
   const std::size_t dot = name.rfind('.');
   std::string_view label = dot == std::string_view::npos ? name : name.substr(dot + 1);
@@ -58,8 +58,8 @@ bool last_label_is_number(std::string_view name) noexcept {
   return std::all_of(label.begin(), label.end(), is_hex);
 }
 
-// The one spelling of an address that is believed: a strict dotted quad, or strict IPv6 in exactly
-// one pair of brackets.
+// The only accepted spelling of an address: a strict dotted quad, or strict IPv6 in exactly one
+// pair of brackets.
 std::optional<Address> strict_literal(std::string_view raw) noexcept {
   if (!raw.starts_with('[')) {
     return raw.find(':') == std::string_view::npos ? Address::parse(raw) : std::nullopt;
@@ -71,16 +71,16 @@ std::optional<Address> strict_literal(std::string_view raw) noexcept {
   return address && !address->is_v4() ? address : std::nullopt;
 }
 
-// What one pass over a text of at most Host::max_length bytes finds.
+// The result of one pass over a text of at most Host::max_length bytes.
 struct Scan {
   unsigned marks = 0;
   std::size_t labels = 0;
   std::array<std::uint8_t, Host::max_length + 1> ends;  // of the labels
 };
 
-// Writes the canonical bytes to `out`. There is no branch on the bytes: where the dots are cannot
-// be predicted, and a wrong guess costs more than a store for each byte. `ends` is never left,
-// since there is at most one end per byte and one behind the last.
+// Writes the canonical bytes to `out`. It does not branch on the bytes: the positions of the dots
+// cannot be predicted, and a misprediction costs more than one store per byte. `ends` cannot
+// overflow: there is at most one end per byte and one after the last.
 void scan(std::string_view name, char* out, Scan& found) noexcept {
   const char* const in = name.data();
   const std::size_t size = name.size();
@@ -143,8 +143,8 @@ Authority split_authority(std::string_view raw) noexcept {
     if (bracket != std::string_view::npos) colon = raw.find(':', bracket);
   } else {
     colon = raw.find(':');
-    // "::1:443", "fe80::1:443": an IPv6 address without its brackets. A URL parser refuses it; cut
-    // at the last colon, its host is refused as the address that it is.
+    // "::1:443", "fe80::1:443": an IPv6 address without its brackets. A URL parser refuses it. Here
+    // the text is cut at the last colon, and the host is refused as an address.
     const bool starts_like_v6 =
         colon <= 4 &&
         std::all_of(raw.begin(), raw.begin() + static_cast<std::ptrdiff_t>(colon), is_hex);

@@ -1,4 +1,4 @@
-// Host: a canonical DNS name. What an agent wrote becomes one here, or is refused; it is never
+// Host: a canonical DNS name. Input from an agent is either parsed into one or refused; it is never
 // repaired.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace stile::acl {
 
-// Lower-case LDH labels in ASCII, no trailing dot, at most 253 bytes. Trivially copyable, so that
-// deciding allocates nothing.
+// Lower-case LDH labels in ASCII, no trailing dot, at most 253 bytes. Trivially copyable, so that a
+// decision does not allocate.
 class Host {
  public:
   static constexpr std::size_t max_length = 253;
@@ -20,8 +20,8 @@ class Host {
 
   Host() = default;  // empty: equal to no name
   [[nodiscard]] std::string_view text() const noexcept { return {bytes_.data(), length_}; }
-  // Underscores are not LDH. They are kept here because a rule may name them; the decision refuses
-  // the name if none does.
+  // Underscores are not LDH. They are kept here because a rule may name them; otherwise the
+  // decision refuses the name.
   [[nodiscard]] bool has_underscore() const noexcept { return has_underscore_; }
   friend bool operator==(const Host& a, const Host& b) noexcept { return a.text() == b.text(); }
 
@@ -39,11 +39,11 @@ struct HostParse {
   std::optional<Address> address;  // for a literal in its strict spelling
 };
 
-// The IP-literal test comes first, on the raw text: anything with a bracket or a colon, and every
-// text whose last label is a number to inet_aton or to a URL parser.
+// The test for IP literals comes first, on the raw text. It matches any text with a bracket or a
+// colon, and any text whose last label is a number to inet_aton or to a URL parser.
 [[nodiscard]] HostParse parse_host(std::string_view raw) noexcept;
 
-// "host:port" cut at the colon that a URL parser would take. Nothing is judged here.
+// Splits "host:port" at the colon that a URL parser would use. Validates nothing.
 struct Authority {
   std::string_view host;
   std::string_view port;  // without the colon

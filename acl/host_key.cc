@@ -6,9 +6,9 @@
 namespace stile::acl {
 namespace {
 
-// The hash of a name is the sum of its bytes, each times a power of an odd number that counts from
-// the end of the name: so the hashes of all its parents fall off on the way from the last byte to
-// the first, and no byte waits for the product of another.
+// The hash of a name is the sum of its bytes, each multiplied by a power of an odd number. The
+// powers count from the end of the name, so one pass from the last byte to the first gives the
+// hashes of all parents too, and no byte depends on the product of another.
 constexpr std::array<std::uint64_t, Host::max_length> make_powers() {
   std::array<std::uint64_t, Host::max_length> powers{};
   std::uint64_t power = 0x9e3779b97f4a7c15;
@@ -20,7 +20,7 @@ constexpr std::array<std::uint64_t, Host::max_length> make_powers() {
 }
 constexpr auto powers = make_powers();
 
-// Spreads the sum over all bits; the table takes the upper ones.
+// Spreads the sum over all bits; the table uses the upper ones.
 constexpr std::uint32_t finish(std::uint64_t sum) noexcept {
   sum = (sum ^ sum >> 32) * 0xd6e8feb86659fd93;
   return static_cast<std::uint32_t>(sum >> 32);
@@ -38,9 +38,9 @@ std::uint32_t hash_name(std::string_view name) noexcept {
 
 HostKey::HostKey(const Host& host) noexcept : name_{host.text()} {
   if (name_.empty()) return;
-  // Every byte stores a part, and only a dot keeps it: a branch on the bytes would be guessed wrong
-  // once or twice in each name. A name of 253 bytes has at most 127 labels, so the last store is
-  // within the array.
+  // Every byte stores a part, and only a dot keeps it: a branch on the bytes would be mispredicted
+  // once or twice per name. A name of 253 bytes has at most 127 labels, so the last store is within
+  // the array.
   std::uint64_t sums[max_labels];
   const char* const last = name_.data() + name_.size() - 1;
   const std::size_t size = name_.size();

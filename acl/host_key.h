@@ -12,8 +12,7 @@ namespace stile::acl {
 // At most Host::max_length bytes.
 [[nodiscard]] std::uint32_t hash_name(std::string_view name) noexcept;
 
-// Made once per decision and used for every set. It looks into the host, which must stay where it
-// is.
+// Made once per decision and used for every set. It points into the host, which must not move.
 class HostKey {
  public:
   static constexpr std::size_t max_labels = 127;

@@ -1,4 +1,4 @@
-// NameTable: finds the first rule of a name, with one visit to memory however many names there are.
+// NameTable: finds the first rule of a name with one memory access, for any number of names.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace stile::acl {
 
-// In a table of millions, waiting for memory costs more than all of the computing. So what a
-// look-up needs lies together in a bucket of two cache lines: the entries, each followed by its
-// name. What does not fit into a bucket spills into the next one.
+// In a table of millions of names, waiting for memory costs more than the computation. So a bucket
+// of two cache lines holds everything that a lookup needs: the entries, each followed by its name.
+// Entries that do not fit into a bucket spill into the next one.
 class NameTable {
  public:
   struct Entry {
-    std::uint32_t rule = 0;  // index + 1 of the first rule with that name; 0: there is none
+    std::uint32_t rule = 0;  // index + 1 of the first rule with that name; 0: none
     std::uint16_t tag = 0;   // a part of the hash
     std::uint16_t port = 0;  // of that rule, as are kind and reach
     std::uint8_t name_length = 0;
@@ -28,20 +28,19 @@ class NameTable {
     bool has_more = false;  // rules with the same name
   };
 
-  // Names beyond this are few, and are kept apart from the buckets.
+  // Longer names are rare and are stored outside of the buckets.
   static constexpr std::size_t max_inline = 40;
   [[nodiscard]] static std::size_t space_for(std::size_t name_length) noexcept {
     return sizeof(Entry) + (name_length <= max_inline ? name_length : sizeof(std::uint32_t));
   }
 
-  // Makes room for entries that need so many bytes together, by space_for; before the first put.
+  // Reserves space for entries of this total size, by space_for. Call it before the first put.
   void reserve(std::size_t bytes);
-  // Adds an entry for a name that has none, or changes the one that it has. Returns where the name
-  // is kept.
+  // Adds an entry for a new name, or changes the existing one. Returns where the name is stored.
   std::uint32_t put(std::uint32_t hash, std::string_view name, Entry entry);
   [[nodiscard]] Entry find(std::uint32_t hash, std::string_view name) const noexcept;
   [[nodiscard]] std::string_view name_at(std::uint32_t place, std::size_t length) const noexcept;
-  // For one who will put or find many: fetches ahead.
+  // Prefetches, for callers that put or find many names.
   void prefetch(std::uint32_t hash) const noexcept { __builtin_prefetch(&buckets_[home(hash)], 1); }
 
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
@@ -54,8 +53,8 @@ class NameTable {
     std::array<char, capacity> bytes;
   };
   static_assert(sizeof(Bucket) == 128);
-  // So many bytes per bucket on average. A bucket spills only if it holds more than that, so not
-  // all of them can have spilled: every search ends, and every entry finds a place.
+  // The average number of bytes per bucket. A bucket spills only if it holds more than that, so not
+  // all buckets can spill: every search ends, and every entry finds a place.
   static constexpr std::size_t load = Bucket::capacity - (sizeof(Entry) + max_inline);
 
   [[nodiscard]] static std::uint16_t tag_of(std::uint32_t hash) noexcept {
@@ -67,9 +66,9 @@ class NameTable {
   [[nodiscard]] std::size_t after(std::size_t bucket) const noexcept {
     return bucket + 1 == buckets_.size() ? 0 : bucket + 1;
   }
-  // `stored` follows an entry: the name itself, or where it is kept.
+  // `stored` follows an entry: the name itself, or where it is stored.
   [[nodiscard]] bool is_name(const char* stored, std::string_view name) const noexcept;
-  // Where the entry of a name is; or where it would be, if it fits there.
+  // The position of a name's entry, or where it would go if it fits there.
   struct Spot {
     std::size_t bucket, offset;
     Entry entry;
@@ -98,7 +97,7 @@ inline NameTable::Spot NameTable::locate(std::uint32_t hash, std::string_view na
       const char* const stored = bucket.bytes.data() + offset;
       Entry entry;
       std::memcpy(&entry, stored, sizeof entry);
-      // The names themselves are compared: whoever asks can find two names with the same hash.
+      // Compares the names themselves: an attacker can find two names with the same hash.
       if (entry.tag == tag_of(hash) && entry.name_length == name.size() &&
           is_name(stored + sizeof entry, name)) {
         return {at, offset, entry};

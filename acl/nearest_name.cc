@@ -1,4 +1,4 @@
-// Edit distance with an early end.
+// Edit distance with early exit.
 #include "acl/nearest_name.h"
 
 #include <algorithm>
@@ -8,10 +8,10 @@ namespace stile::acl {
 namespace {
 
 constexpr std::size_t max_rules = 20000;
-constexpr std::size_t long_name = 8;  // below that, two slips make another word
+constexpr std::size_t long_name = 8;  // in shorter names, two errors make another word
 
-// Insertions, deletions, replacements and swaps of neighbours that make `a` into `b`; `limit` + 1
-// if there are more than `limit`. Only the diagonal band that can stay within it is looked at.
+// The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`;
+// `limit` + 1 if there are more than `limit`. Computes only the diagonal band within the limit.
 std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) {
   using Distances = std::array<std::size_t, Host::max_length + 1>;
   const std::size_t too_far = limit + 1;

@@ -1,4 +1,4 @@
-// Reading and writing of patterns.
+// Parsing and printing of patterns.
 #include "acl/pattern.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Error bad(std::string_view text, std::string_view why) {
 constexpr std::string_view literal_hint =
     "is an IP address; patterns are names, and addresses belong in allow_ip";
 
-// Why the name of a pattern is no host name.
+// Why the name of a pattern is not a host name.
 Error bad_name(std::string_view text, std::string_view name) {
   const auto is_wrong = [](char c) { return !is_printable(c) && static_cast<signed char>(c) >= 0; };
   if (std::any_of(name.begin(), name.end(),
@@ -86,7 +86,7 @@ Result<PatternView> parse_regex(std::string_view text) {
   return view;
 }
 
-// Takes "scheme://" off the front of `rest` and tells the reach.
+// Removes "scheme://" from the front of `rest` and returns the reach.
 Result<Pattern::Reach> take_scheme(std::string_view text, std::string_view& rest) {
   const std::size_t end = rest.find("://");
   if (end == std::string_view::npos) return Pattern::Reach::bare;
@@ -102,7 +102,7 @@ Result<Pattern::Reach> take_scheme(std::string_view text, std::string_view& rest
   return bad(text, "the schemes of patterns are http:// and tcp://");
 }
 
-// Takes ":port" off the end of `rest`.
+// Removes ":port" from the end of `rest`.
 Result<std::uint16_t> take_port(std::string_view text, std::string_view& rest,
                                 Pattern::Reach reach) {
   const std::size_t colon = rest.find(':');
@@ -141,7 +141,7 @@ Result<PatternView> Pattern::parse_view(std::string_view text) {
   PatternView view;
   view.reach = *scheme;
   if (rest.starts_with('~')) return bad(text, "a scheme goes with a name, not with a regex");
-  // Not find_first_of: it calls memchr for every byte, which was half the time of reading a list.
+  // Not find_first_of: it calls memchr for every byte, which took half the time of reading a list.
   const auto is_path_mark = [](char c) { return c == '/' || c == '?' || c == '#'; };
   const auto is_bracket = [](char c) { return c == '[' || c == ']'; };
   if (std::any_of(rest.begin(), rest.end(), is_path_mark)) {

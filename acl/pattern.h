@@ -23,7 +23,7 @@ struct Pattern {
     any,     // *
     regex,   // ~…
   };
-  // What a pattern covers beside the name.
+  // What a pattern covers besides the name.
   enum class Reach : std::uint8_t {
     bare,    // tunnels to `ports`, plain HTTP to `http_ports`; in deny: everything
     tunnel,  // name:8443
@@ -37,14 +37,15 @@ struct Pattern {
   std::uint16_t port = 0;  // 0 for bare
   std::string name;        // canonical, without dot, star or tilde; the expression for a regex
 
-  // Says what is wrong with a pattern in words that name the byte or the part.
+  // The error names the byte or the part that is wrong.
   static Result<Pattern> parse(std::string_view text);
   // The same without an allocation, for lists of a million names.
   static Result<PatternView> parse_view(std::string_view text);
   [[nodiscard]] std::string text() const;
 };
 
-// A parsed pattern that owns no memory: the name is in it, a regex still in the text it came from.
+// A parsed pattern that owns no memory: it holds the name; a regex still points into the source
+// text.
 struct PatternView {
   Pattern::Kind kind = Pattern::Kind::exact;
   Pattern::Reach reach = Pattern::Reach::bare;
@@ -56,7 +57,7 @@ struct PatternView {
   }
 };
 
-// How a pattern of these parts is written.
+// Writes a pattern with these parts as text.
 [[nodiscard]] std::string pattern_text(Pattern::Kind kind, Pattern::Reach reach, std::uint16_t port,
                                        std::string_view name);
 

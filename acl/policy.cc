@@ -1,4 +1,4 @@
-// Snapshot: finding an agent by source or id.
+// Snapshot: finds an agent by source or id.
 #include "acl/policy.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// AgentPolicy and Snapshot: everything a decision may depend on, immutable, shared by all threads.
+// AgentPolicy and Snapshot: all inputs of a decision, immutable and shared by all threads.
 #pragma once
 
 #include <bitset>
@@ -19,14 +19,14 @@
 
 namespace stile::acl {
 
-// Microseconds since the Unix epoch. The clock itself is read by the caller.
+// Microseconds since the Unix epoch. The caller reads the clock.
 using UnixMicros = std::int64_t;
 
 enum class Mode : std::uint8_t { enforce, observe, offline };
 [[nodiscard]] std::string_view text(Mode mode) noexcept;
 
-// What a grant has left. The one part of a decision that changes under a snapshot; workers count it
-// down, `decide` only looks.
+// What is left of a grant. The only part of a decision that changes under a snapshot. Workers count
+// it down; `decide` only reads it.
 struct Lease {
   Allowance requests;
   Allowance bytes_up;
@@ -51,7 +51,7 @@ struct Rules {
   std::shared_ptr<const RegexSet> regexes;  // of all sets; null: none
 };
 
-// Where a ClientHello whose real server name is encrypted is let through.
+// Where a ClientHello with an encrypted server name (ECH) is allowed.
 struct Ech {
   bool everywhere = false;
   Rules hosts;  // and where else
@@ -63,12 +63,12 @@ struct AgentPolicy {
   std::string instance;
   std::vector<Prefix> sources;
   std::optional<UnixMicros> expires;
-  Mode mode = Mode::enforce;  // effective: the global switch is in it
+  Mode mode = Mode::enforce;  // effective: includes the global switch
   std::vector<std::uint16_t> ports{443};
   std::vector<std::uint16_t> http_ports;
   Rules allow;
   Rules deny;  // the agent's own and the global ones
-  // Set: this ordered list decides about port and host, and the six above are not looked at.
+  // If set, this ordered list decides about port and host, and the lists above are ignored.
   std::shared_ptr<const AccessList> access;
   std::vector<Grant> grants;
   std::vector<Address> allow_ip;
@@ -78,13 +78,13 @@ struct AgentPolicy {
   Ech ech;
   std::string contact;
   std::vector<std::string> strip_request_headers;  // lower-case
-  // Limits and budgets; who counts is the caller.
+  // Limits and budgets; the caller counts.
   std::uint32_t max_connections = 1024;
   std::uint32_t requests_per_second = 1000;  // 0: no limit
   std::optional<std::uint64_t> bytes_up, bytes_down;
-  std::shared_ptr<Account> account;  // what it has used; set in a snapshot that is served
+  std::shared_ptr<Account> account;  // its usage; set in a snapshot in force
 
-  // An ordered list cannot be added to.
+  // Grants cannot be added to an ordered list.
   [[nodiscard]] bool takes_grants() const noexcept { return access == nullptr; }
 };
 

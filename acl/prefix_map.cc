@@ -1,4 +1,4 @@
-// Flattens nested prefixes into disjoint stretches, and searches them.
+// Flattens nested prefixes into disjoint ranges, and searches them.
 #include "acl/prefix_map.h"
 
 namespace stile::acl {
@@ -11,9 +11,9 @@ PrefixMap::PrefixMap(std::vector<std::pair<Prefix, Value>> entries) {
   v4_ = flatten(std::move(entries));
 }
 
-// Sweeps from left to right, at the same start the wider prefix first. `open` holds the prefixes
-// around the current point: the innermost is the longest, and what lies from `next` to the start of
-// the following prefix, or to its own end, is its.
+// Sweeps from left to right; at the same start the wider prefix comes first. `open` holds the
+// prefixes around the current point. The innermost one is the longest: it owns the addresses from
+// `next` to the start of the following prefix, or to its own end.
 std::vector<PrefixMap::Stretch> PrefixMap::flatten(std::vector<std::pair<Prefix, Value>> entries) {
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -27,7 +27,7 @@ std::vector<PrefixMap::Stretch> PrefixMap::flatten(std::vector<std::pair<Prefix,
   };
   std::vector<Stretch> stretches;
   std::vector<Open> open;
-  std::optional<Address> next;  // none: the end of the family is reached
+  std::optional<Address> next;  // none: end of the family
   const auto close_innermost = [&] {
     const auto [last, value] = open.back();
     open.pop_back();

@@ -11,13 +11,14 @@
 
 namespace stile::acl {
 
-// Nested prefixes are flattened at construction into disjoint, sorted stretches, so that a look-up
-// is one binary search. The value is an index that the caller gives a meaning.
+// The constructor flattens nested prefixes into disjoint, sorted ranges, so that a lookup is one
+// binary search. The value is an index; the caller defines its meaning.
 class PrefixMap {
  public:
   using Value = std::uint32_t;
   PrefixMap() = default;
-  // The same prefix twice: the first one stays. Callers for whom that is an error check before.
+  // For a duplicate prefix the first one counts. Callers that treat duplicates as errors check
+  // before.
   explicit PrefixMap(std::vector<std::pair<Prefix, Value>> entries);
 
   [[nodiscard]] std::optional<Value> find(const Address& address) const noexcept;

@@ -1,4 +1,4 @@
-// quoted: text from elsewhere as it can stand in a message.
+// quoted: untrusted text in a form that is safe in a message.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace stile::acl {
 
-// In single quotes, at most 80 bytes of it, every byte outside of 0x20–0x7e as \xNN.
+// In single quotes, cut to 80 bytes, every byte outside of 0x20–0x7e as \xNN.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 }  // namespace stile::acl

@@ -1,4 +1,4 @@
-// refusal_words: why a request is refused and what to do about it, in words for every reason.
+// refusal_words: for every reason, why a request is refused and what to do about it.
 #include "acl/refusal_words.h"
 
 namespace stile::acl {

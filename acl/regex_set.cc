@@ -1,4 +1,4 @@
-// RE2 behind RegexSet; no other file includes it.
+// RegexSet on RE2; no other file includes RE2.
 #include "acl/regex_set.h"
 
 #include <re2/re2.h>
@@ -10,9 +10,9 @@
 namespace stile::acl {
 namespace {
 
-// A single expression beyond this is a mistake, or an attempt to fill the memory ("(a{999}){999}").
+// A larger expression is a mistake, or an attempt to exhaust memory ("(a{999}){999}").
 constexpr std::int64_t max_expression_bytes = std::int64_t{1} << 20;
-constexpr std::size_t max_fault_bytes = 120;  // of a message for people
+constexpr std::size_t max_fault_bytes = 120;  // of an error message
 
 std::atomic<std::uint64_t> failure_count{0};
 
@@ -35,7 +35,8 @@ struct RegexSet::Impl {
 
   // Which regexes match, in the order of the rules.
   Answer ask(std::string_view name, std::vector<int>& numbers) const {
-    // First without asking which: most names match nothing, and that answer needs no allocation.
+    // First without asking which one: most names match nothing, and that answer needs no
+    // allocation.
     const Answer first = run(name, nullptr);
     if (first != Answer::yes) return first;
     if (run(name, &numbers) != Answer::yes) return Answer::failed;
@@ -50,7 +51,7 @@ struct RegexSet::Impl {
   }
 
   RE2::Set set;
-  std::vector<RuleRef> rules;  // by the number that RE2 gave each
+  std::vector<RuleRef> rules;  // by the number that RE2 assigned
   std::vector<std::shared_ptr<const RuleSet>> owners;
 };
 
@@ -60,7 +61,7 @@ RegexSet::~RegexSet() = default;
 std::string RegexSet::fault(std::string_view expression) {
   const RE2 compiled{piece(expression), options(max_expression_bytes)};
   if (compiled.ok()) return {};
-  // RE2 repeats what it could not read, which may be the whole expression.
+  // RE2 repeats the part that it could not parse, which may be the whole expression.
   std::string fault = compiled.error();
   if (fault.size() > max_fault_bytes) fault.replace(max_fault_bytes, std::string::npos, "...");
   return fault;

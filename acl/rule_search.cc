@@ -1,4 +1,4 @@
-// Looking through allow lists, grants and deny lists.
+// Searches allow lists, grants and deny lists.
 #include "acl/rule_search.h"
 
 #include <algorithm>
@@ -10,18 +10,18 @@ namespace {
 using Reach = Pattern::Reach;
 using Sets = std::span<const std::shared_ptr<const RuleSet>>;
 
-// Whether a pattern with a port carries this one, on this way.
+// Whether a pattern with a port covers this port and scheme.
 bool carries(const CoveringRule& rule, const Destination& destination) noexcept {
   if (rule.reach == Reach::bare || rule.port != destination.port) return false;
   return (rule.reach == Reach::http) == (destination.scheme == Scheme::http);
 }
 
-// Whether a deny rule for the name refuses this port on this way.
+// Whether a deny rule for the name refuses this port and scheme.
 bool denies(const CoveringRule& rule, const Destination& destination) noexcept {
   return rule.reach == Reach::bare || carries(rule, destination);
 }
 
-// A count of requests ends new openings only: the one that was counted stays alive on it.
+// A used-up request count refuses only new requests; a request that was counted stays open.
 bool is_alive(const Grant& grant, const Moment& moment) noexcept {
   return (!grant.expires || moment.now < *grant.expires) && grant.lease &&
          !grant.lease->bytes_up.is_spent() &&
@@ -41,7 +41,7 @@ CoveringRule find_in_lists(Sets sets, const RegexSet* regexes, const Destination
       return false;
     });
   }
-  if (tcp) return tcp;  // before the others: the operator said that this port is not TLS
+  if (tcp) return tcp;  // comes first: the operator said that this port is not TLS
   if (carrying) return carrying;
   if (!destination.is_listed) return {};
   if (!bare && regexes != nullptr) {
@@ -55,7 +55,7 @@ bool has_underscore(RuleRef ref) noexcept {
   return ref.set->name(ref.rule()).find('_') != std::string_view::npos;
 }
 
-// `counts` picks the rules that may name it.
+// `counts` selects the rules that may name it.
 template <class Counts>
 bool list_names_underscore(Sets sets, const RegexSet* regexes, const HostKey& key,
                            Counts&& counts) {
@@ -82,7 +82,7 @@ AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination,
   for (const Grant& grant : agent.grants) {
     if (!is_alive(grant, moment)) continue;
     const CoveringRule granted = find_in_lists(sets_of(grant), grant.regexes.get(), destination);
-    // What the policy allows needs no grant, except that its tunnels may go without TLS.
+    // A destination that the policy allows needs no grant, except for tunnels without TLS.
     if (granted && (!rule || granted.reach == Reach::tcp)) return {granted, &grant};
   }
   return {rule, nullptr};

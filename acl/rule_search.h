@@ -1,4 +1,4 @@
-// rule_search: which rule of an agent's lists answers for a destination.
+// rule_search: finds the rule of an agent's lists that applies to a destination.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace stile::acl {
 
-// A name, a port and a way to get there.
+// A name, a port and a scheme.
 struct Destination {
   const HostKey& key;
   Scheme scheme = Scheme::tunnel;
@@ -15,17 +15,17 @@ struct Destination {
   bool is_listed = false;  // the port is in `ports` or `http_ports`, whichever the scheme needs
 };
 
-// When it is asked, and by whom: a request that a grant was charged for already names its lease.
+// The time of the request, and the lease if the request was already charged to a grant.
 struct Moment {
   UnixMicros now = 0;
   const Lease* charged = nullptr;
 };
 
-// What allows a destination. Nothing is found for a port that is neither listed nor carried by a
-// pattern for the name.
+// The rule that allows a destination. None for a port that is neither listed nor part of a pattern
+// for the name.
 struct AllowMatch {
   CoveringRule rule;
-  const Grant* grant = nullptr;  // the rule is this grant's; the policy alone would refuse
+  const Grant* grant = nullptr;  // the rule belongs to this grant; the policy alone would refuse
   explicit operator bool() const noexcept { return static_cast<bool>(rule); }
 };
 [[nodiscard]] AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination,
@@ -33,7 +33,7 @@ struct AllowMatch {
 
 struct DenyMatch {
   bool is_denied = false;
-  RuleRef rule;  // none if the regexes could not run, which denies too
+  RuleRef rule;  // none if the regexes could not run, which also denies
 };
 [[nodiscard]] DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination);
 
@@ -41,8 +41,9 @@ struct DenyMatch {
 // covers nothing.
 [[nodiscard]] bool covers(const Rules& rules, const HostKey& key, std::uint16_t port);
 
-// Whether a rule that covers the name has an underscore in its own text: only then was a name that
-// is not LDH meant. A deny rule counts only where it denies, or it would open the name elsewhere.
+// Whether a rule that covers the name contains an underscore itself: only then is a name that is
+// not LDH intended. A deny rule counts only where it denies; otherwise it would open the name
+// elsewhere.
 [[nodiscard]] bool rule_names_underscore(const AgentPolicy& agent, const Destination& destination,
                                          const Moment& moment);
 

@@ -1,4 +1,4 @@
-// Building of rule sets.
+// Builds rule sets.
 #include "acl/rule_set.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace stile::acl {
 namespace {
 
-// Whether a rule is found by its name.
+// Whether a rule is looked up by its name.
 bool has_name(Pattern::Kind kind) noexcept {
   return kind != Pattern::Kind::regex && kind != Pattern::Kind::any;
 }
@@ -55,7 +55,7 @@ Result<void> RuleSet::Builder::add_text(std::string_view text, std::uint32_t lin
 
 void RuleSet::Builder::append(Pattern::Kind kind, Pattern::Reach reach, std::uint16_t port,
                               std::string_view name, std::uint32_t line) {
-  // A rule that is left out could be a deny rule, and an offset that wraps gives it another name.
+  // A dropped rule could be a deny rule, and an offset that overflows gives a rule another name.
   constexpr std::size_t max_offset = std::numeric_limits<std::uint32_t>::max();
   const std::size_t max_length = has_name(kind) ? Host::max_length : Pattern::max_regex_length;
   if (name.size() > max_length || names_.size() + name.size() > max_offset) {
@@ -83,8 +83,8 @@ void RuleSet::index_rules(const std::string& names) {
   }
   table_.reserve(space);
 
-  // The table of a large list is far larger than the cache: with the hashes of a few rules made
-  // ahead, their buckets are fetched together.
+  // The table of a large list is far larger than the cache. Hashing a few rules ahead lets their
+  // buckets be fetched together.
   constexpr std::size_t batch = 16;
   std::array<std::uint32_t, batch> hashes{};
   for (std::size_t start = 0; start < rules_.size(); start += batch) {
@@ -105,7 +105,7 @@ void RuleSet::link(std::uint32_t index, std::uint32_t hash, std::string_view tex
   Rule& added = rules_[index];
   if (added.kind == Pattern::Kind::any) {
     if (any_ == 0) any_ = index + 1;
-    added.name_offset = 0;  // it has no name, and the place of none is no place in the table
+    added.name_offset = 0;  // it has no name: the old offset is not one of the table
     return;
   }
   if (added.kind == Pattern::Kind::regex) {
@@ -130,8 +130,8 @@ void RuleSet::link(std::uint32_t index, std::uint32_t hash, std::string_view tex
   added.name_offset = table_.put(hash, text, entry);
 }
 
-// Behind the last rule with that name. The same pattern once more says nothing new: chained, a list
-// of one repeated line would make every look-up long.
+// Links the rule after the last one with that name. Duplicate patterns are not chained: a list that
+// repeats one line would make every lookup slow.
 void RuleSet::chain(std::uint32_t first, std::uint32_t index) {
   const Rule& added = rules_[index];
   for (std::uint32_t at = first;; at = rules_[at - 1].next) {

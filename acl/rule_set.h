@@ -1,4 +1,4 @@
-// RuleSet: the patterns of one list, compiled for look-up by name; immutable and shared.
+// RuleSet: the patterns of one list, compiled for lookup by name; immutable and shared.
 #pragma once
 
 #include <bitset>
@@ -27,7 +27,7 @@ struct Rule {
 
 class RuleSet;
 
-// A rule and the set that owns it; valid as long as the snapshot that it came from.
+// A rule and the set that owns it; valid as long as its snapshot.
 struct RuleRef {
   const RuleSet* set = nullptr;
   std::uint32_t index = 0;
@@ -38,7 +38,7 @@ struct RuleRef {
   [[nodiscard]] std::string describe() const;  // ".example.com (/etc/stile/stile.toml:12)"
 };
 
-// A rule that covers a name, with what decides whether it answers for a port and a scheme.
+// A rule that covers a name, with the fields that decide whether it applies to a port and a scheme.
 struct CoveringRule : RuleRef {
   Pattern::Reach reach = Pattern::Reach::bare;
   std::uint16_t port = 0;
@@ -46,13 +46,13 @@ struct CoveringRule : RuleRef {
 
 class RuleSet {
  public:
-  // `source` names the file (or "grant 7f3a…") for people.
+  // `source` is the file (or "grant 7f3a…") for messages.
   class Builder {
    public:
     explicit Builder(std::string source);
     void reserve(std::size_t rules, std::size_t name_bytes);
     void add(const Pattern& pattern, std::uint32_t line);
-    // Reads and adds one pattern; a name costs no allocation. The way for list files.
+    // Parses and adds one pattern. A name needs no allocation. List files use this.
     Result<void> add_text(std::string_view text, std::uint32_t line);
     [[nodiscard]] std::shared_ptr<const RuleSet> build() &&;
 
@@ -63,8 +63,9 @@ class RuleSet {
     std::string names_;  // where the rules' offsets point until build()
   };
 
-  // Calls visit(CoveringRule) for every rule but regexes whose name covers the host, whatever its
-  // port and scheme; stops and returns true when visit returns true. The closest names come first.
+  // Calls visit(CoveringRule) for every rule whose name covers the host, with any port and scheme;
+  // regexes are left out. The closest names come first. Stops and returns true when visit returns
+  // true.
   template <class Visit>
   bool visit(const HostKey& key, Visit&& visit) const;
 
@@ -74,7 +75,7 @@ class RuleSet {
   [[nodiscard]] std::string_view name(const Rule& rule) const noexcept;
   [[nodiscard]] const std::string& source() const noexcept { return source_; }
   [[nodiscard]] const std::vector<std::uint32_t>& regexes() const noexcept { return regexes_; }
-  // Everything that the set holds, the names included.
+  // The memory that the set uses, including the names.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
   [[nodiscard]] std::size_t name_bytes() const noexcept { return name_bytes_; }
 
@@ -91,7 +92,7 @@ class RuleSet {
   std::string expressions_;             // of the regexes
   std::size_t name_bytes_ = 0;
   std::uint32_t any_ = 0;  // index + 1 of the first `*`
-  // How many labels the names have: other depths need no look.
+  // The label counts that names have: other depths are not searched.
   Depths exact_depths_, tree_depths_;
 };
 

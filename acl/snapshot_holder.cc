@@ -1,4 +1,4 @@
-// Swapping of snapshots.
+// Swaps snapshots.
 #include "acl/snapshot_holder.h"
 
 #include <utility>
@@ -14,7 +14,7 @@ void SnapshotHolder::swap(std::shared_ptr<const Snapshot> next) {
     current_.swap(next);
     version_.fetch_add(1, std::memory_order_release);
   }
-  // `next` is the old one now; if nobody reads it any more it is freed here, outside of the lock.
+  // `next` is the old snapshot now. If it has no readers, it is freed here, outside of the lock.
 }
 
 std::shared_ptr<const Snapshot> SnapshotHolder::current() const {

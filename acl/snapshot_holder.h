@@ -1,4 +1,4 @@
-// SnapshotHolder: hands the policy in force to many threads; readers take no lock.
+// SnapshotHolder: gives many threads the policy in force; readers take no lock.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace stile::acl {
 class SnapshotHolder {
  public:
   explicit SnapshotHolder(std::shared_ptr<const Snapshot> first);
-  // From here on every reader sees the new one; the old one is freed by its last reader.
+  // From here on every reader sees the new snapshot; the last reader of the old one frees it.
   void swap(std::shared_ptr<const Snapshot> next);
   [[nodiscard]] std::shared_ptr<const Snapshot> current() const;
 

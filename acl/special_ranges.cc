@@ -1,5 +1,5 @@
 // The address ranges that are never dialled: the IANA special-purpose registries row by row, and
-// what the product adds to them.
+// the ranges that Stile adds.
 #include <array>
 
 #include "acl/address.h"
@@ -13,8 +13,8 @@ struct SpecialRange {
   std::string_view name;
 };
 
-// Every row counts, "globally reachable" or not: an anycast relay or an AS112 sink is no origin.
-// The more specific row gives the name.
+// Every row counts, "globally reachable" or not: an anycast relay or an AS112 sink is not an
+// origin. The most specific row gives the name.
 constexpr std::array v4_rows{
     SpecialRange{"0.0.0.0/8", "this network 0.0.0.0/8"},
     SpecialRange{"0.0.0.0/32", "this host 0.0.0.0/32"},
@@ -73,7 +73,7 @@ constexpr std::array v6_rows{
     SpecialRange{"5f00::/16", "segment routing 5f00::/16"},
     SpecialRange{"fc00::/7", "unique-local fc00::/7"},
     SpecialRange{"fe80::/10", "link-local fe80::/10"},
-    // Not in the registry. The last three are all that is not 2000::/3.
+    // Not in the registry. The last three cover everything outside 2000::/3.
     SpecialRange{"::/96", "IPv4-compatible ::/96"},
     SpecialRange{"fec0::/10", "site-local fec0::/10"},
     SpecialRange{"ff00::/8", "multicast ff00::/8"},

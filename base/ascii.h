@@ -1,4 +1,4 @@
-// Character classes of ASCII, without the locale that <cctype> reads.
+// ASCII character classes, independent of the locale that <cctype> reads.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline constexpr std::string_view hex_digits = "0123456789abcdef";
   return lower;
 }
 
-// Equal but for the case of ASCII letters.
+// Case-insensitive comparison of ASCII letters.
 [[nodiscard]] constexpr bool equal_ignoring_case(std::string_view left,
                                                  std::string_view right) noexcept {
   return left.size() == right.size() &&

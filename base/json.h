@@ -1,4 +1,4 @@
-// JSON as text: answers, the state file, cards and --json are written with it.
+// JSON as text: writes answers, the state file, cards and --json output.
 #pragma once
 
 #include <concepts>
@@ -9,16 +9,16 @@
 
 namespace stile {
 
-// The string with its quotes. UTF-8 passes unchanged; control bytes are escaped, so that no value
-// can start a second line or reach a terminal.
+// The string with its quotes. UTF-8 passes unchanged. Control bytes are escaped, so that no value
+// can start a new line or control a terminal.
 void append_quoted(std::string& out, std::string_view text);
 [[nodiscard]] std::string json_text(std::string_view text);
 
 // The shortest digits that read back as the same number, always with a point or an exponent: "1"
-// would be read back as an integer.
+// would read back as an integer.
 void append_number(std::string& out, double value);
 
-// Writes the members of one object in their order: JsonObject{out}.add("ok", true).
+// Writes the members of one object in order: JsonObject{out}.add("ok", true).
 class JsonObject {
  public:
   explicit JsonObject(std::string& out) : out_{out} { out_ += '{'; }
@@ -26,7 +26,7 @@ class JsonObject {
   JsonObject(const JsonObject&) = delete;
   JsonObject& operator=(const JsonObject&) = delete;
 
-  // For a value that the caller appends right after.
+  // The caller appends the value right after.
   std::string& key(std::string_view name);
   JsonObject& add(std::string_view name, std::string_view value);
   JsonObject& add(std::string_view name, const char* value) {
@@ -42,7 +42,7 @@ class JsonObject {
     }
     return *this;
   }
-  // With three digits behind the point.
+  // With three digits after the point.
   JsonObject& add_seconds(std::string_view name, double seconds);
 
  private:
@@ -50,7 +50,7 @@ class JsonObject {
   bool is_first_ = true;
 };
 
-// Commas between the elements of an array, brackets around it.
+// Writes the brackets of an array and the commas between its elements.
 class JsonArray {
  public:
   explicit JsonArray(std::string& out) : out_{out} { out_ += '['; }

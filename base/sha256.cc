@@ -10,7 +10,7 @@
 namespace stile {
 namespace {
 
-// Fetching costs microseconds in OpenSSL 3.0 and is done once per process; never freed, since log
+// A fetch costs microseconds in OpenSSL 3.0 and is done once per process. Never freed, since log
 // writers may live until exit.
 const EVP_MD* digest() {
   static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
@@ -49,7 +49,7 @@ Sha256::Context Sha256::make_context() {
 
 Sha256::Sha256() : context_{make_context()}, copy_{make_context()} {}
 
-// Without a digest the context begins anew with the one that it has: no fetch, no allocation.
+// Without a digest the context restarts with its current one: no fetch, no allocation.
 void Sha256::reset() { require(EVP_DigestInit_ex(context_.get(), nullptr, nullptr)); }
 
 void Sha256::update(std::string_view bytes) {

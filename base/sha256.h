@@ -1,4 +1,4 @@
-// Sha256: SHA-256 as lower-case hex, with one context that is used again and again.
+// Sha256: SHA-256 as lower-case hex, with one reusable context.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@ inline constexpr HexHash zero_hash = [] {
   return {hash.data(), hash.size()};
 }
 
-// Throws only if OpenSSL has no SHA-256 or no memory: then nothing can go on.
+// Throws only if OpenSSL has no SHA-256 or no memory: the program cannot continue then.
 class Sha256 {
  public:
   Sha256();
   void reset();
   void update(std::string_view bytes);
-  [[nodiscard]] HexHash hex() const;  // of all since reset; more can follow
-  // Of these bytes alone; begins anew.
+  [[nodiscard]] HexHash hex() const;  // of everything since reset; more can follow
+  // Of these bytes alone; resets first.
   [[nodiscard]] HexHash hash(std::string_view bytes);
 
  private:
@@ -36,7 +36,7 @@ class Sha256 {
   using Context = std::unique_ptr<evp_md_ctx_st, Free>;
   static Context make_context();
   Context context_;
-  mutable Context copy_;  // hex() ends a copy
+  mutable Context copy_;  // hex() finishes a copy
 };
 
 }  // namespace stile

@@ -10,13 +10,13 @@
 namespace stile::config {
 namespace {
 
-// The first size is too small for nearly all, so that growing is no rare case.
+// The first size is too small for nearly all entries, so that the retry is tested all the time.
 constexpr std::size_t first_bytes = 16, most_bytes = std::size_t{1} << 25;
 
-// `look_up` is getpwnam_r or getgrnam_r: an entry that does not fit is there all the same.
+// `look_up` is getpwnam_r or getgrnam_r. ERANGE means that the entry exists but does not fit.
 template <class Entry, class LookUp>
 std::optional<Entry> find(const std::string& name, const LookUp& look_up) {
-  std::vector<char> texts;  // that the entry points to
+  std::vector<char> texts;  // the strings of the entry
   for (std::size_t size = first_bytes; size <= most_bytes; size *= 8) {
     texts.resize(size);
     Entry entry{};

@@ -17,7 +17,7 @@ constexpr std::int64_t most_ttl_seconds = 100LL * 366 * 86'400;
 constexpr acl::UnixMicros micros_per_second = 1'000'000;
 constexpr std::size_t max_instance_length = 64;
 
-// The name of a card's key in [[agent]].
+// The [[agent]] name of a card's key.
 std::string_view agent_name(std::string_view card_name) {
   for (const auto& key : card_keys()) {
     if (key.name == card_name && !key.same_as.empty()) return key.same_as;
@@ -44,7 +44,7 @@ std::optional<std::string> read_instance(const Node& node, const Reader& reader)
   return text;
 }
 
-// The members of one card, one after the other.
+// Reads the members of one card.
 class CardReader {
  public:
   CardReader(const CardOrigin& origin, Diagnostics& problems)
@@ -80,8 +80,8 @@ class CardReader {
     }
   }
 
-  // As an absolute time, so that reading the card again does not renew it. Of two ends the earlier
-  // one counts.
+  // An absolute time, so that reading the card again does not renew it. If there are two ends, the
+  // earlier one counts.
   void limit_life() {
     if (ttl_seconds_ == 0) return;
     const auto end = since_ + ttl_seconds_ * micros_per_second;

@@ -1,4 +1,4 @@
-// Cards: the agents of the directories of agent cards.
+// Cards: the agents in the directories of agent cards.
 #include "config/cards.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@ bool is_missing(const std::string& path) {
 Result<std::vector<std::string>> card_names(const std::string& directory, uid_t owner) {
   const auto opened = open_trusted(directory, owner, FileKind::directory);
   if (!opened) return opened.error();
-  const int copy = ::dup(opened->file.fd());  // closedir closes what it was given
+  const int copy = ::dup(opened->file.fd());  // closedir closes its descriptor
   const std::unique_ptr<DIR, int (*)(DIR*)> stream{::fdopendir(copy), ::closedir};
   if (!stream) {
     if (copy >= 0) ::close(copy);
@@ -50,7 +50,7 @@ acl::UnixMicros last_change(const struct stat& status) {
          status.st_mtim.tv_nsec / 1'000;
 }
 
-// What the reading of all cards has in common.
+// The shared state while all cards are read.
 struct CardSource {
   const Settings& settings;
   uid_t owner;
@@ -79,7 +79,8 @@ void read_card(const std::string& directory, const std::string& name, const Card
   } else {
     check_agent(*agent, from.settings.netns, rejected.problems);
     read_lists(*agent, from.lists, from.digest, rejected.problems);
-    // Last, so that a card that is refused for another reason takes nothing from a good one.
+    // Comes last, so that a card refused for another reason does not take anything from a valid
+    // card.
     if (!rejected.problems.has_errors() && from.claims.claim(*agent, rejected.problems)) {
       cards.accepted.push_back(std::move(*agent));
       return;

@@ -1,4 +1,4 @@
-// Cards: the agents of the directories of agent cards.
+// Cards: the agents in the directories of agent cards.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace stile::config {
 
 struct RejectedCard {
   std::string file;
-  std::string id;  // as far as it can be told
+  std::string id;  // empty: unknown
   Diagnostics problems;
 };
 
@@ -23,10 +23,10 @@ struct Cards {
   std::vector<RejectedCard> rejected;
 };
 
-// Reads the *.json files of the directories, in their order and then by name; hidden files (and so
-// Kubernetes' ..data) are left alone. A bad card, or one whose id, source or listener is taken,
-// refuses only its own agent. A directory that does not exist is fine; one that others can write or
-// that cannot be read is an error.
+// Reads the *.json files of the directories, in their order and then by name. Hidden files (and so
+// Kubernetes' ..data) are skipped. A card that is invalid, or whose id, source or listener is
+// taken, refuses only its own agent. A missing directory is not an error; one that others can write
+// or that cannot be read is.
 [[nodiscard]] Checked<Cards> read_cards(const Settings& settings, uid_t config_owner,
                                         Claims& claims, ListFiles& lists, Digest* digest = nullptr);
 

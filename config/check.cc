@@ -1,4 +1,4 @@
-// check: reads a config with all that belongs to it and tells what is in it, or what is wrong.
+// check: reads a config and all files that it names, and reports its contents or its errors.
 #include "config/check.h"
 
 #include <chrono>
@@ -23,8 +23,8 @@ std::string plural(std::size_t count, const std::string& word) {
   return std::to_string(count) + ' ' + word + (count == 1 ? "" : "s");
 }
 
-// The daemon will not start without these; here they may be missing because the config is checked
-// on another host than the one it is for.
+// The daemon does not start without these. Here they may be missing: a config can be checked on
+// another host than its own.
 void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
   const auto warn = [&](const char* key, const std::string& what, const std::string& name) {
     warnings.warning(place_of(settings.file, settings.keys, "server", key),

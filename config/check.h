@@ -1,4 +1,4 @@
-// check: reads a config with all that belongs to it and tells what is in it, or what is wrong.
+// check: reads a config and all files that it names, and reports its contents or its errors.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 namespace stile::config {
 
 struct CheckOptions {
-  bool effective = false;  // also the merged policy of each agent
-  // 1 for a config that the daemon would take but for some cards. The daemon itself serves the
-  // other agents then, so that a check before its start or reload must not fail.
+  bool effective = false;  // also print the merged policy of each agent
+  // Return 1 if only some cards are invalid. The daemon itself serves the other agents in that
+  // case, so a check before its start or reload must not fail.
   bool cards_count = false;
 };
 
-// Without a path: what the daemon would take without -c. A summary on `out` and 0, with warnings
-// and refused cards on `err`; or all errors on `err` and 1.
+// Without a path it checks what the daemon would load without -c. Returns 0 with a summary on
+// `out`, and warnings and refused cards on `err`; or 1 with all errors on `err`.
 [[nodiscard]] int check(const std::optional<std::string>& path, std::ostream& out,
                         std::ostream& err, const CheckOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Checks on settings that only show when several of them are seen together.
+// Checks on settings that involve several keys.
 #include "config/checks.h"
 
 #include <array>
@@ -10,9 +10,9 @@
 namespace stile::config {
 namespace {
 
-// What an exception opens only address by address, because a service of the host itself or of
-// another agent listens there. 0.0.0.0/8 and ::/96 are among them since Linux takes 0.0.0.0 and ::
-// for the host itself, and ::ffff:0:0/96 because it holds every IPv4 loopback address once more.
+// An exception opens these ranges only address by address, because a service of the host itself or
+// of another agent listens there. 0.0.0.0/8 and ::/96 are included since Linux treats 0.0.0.0 and
+// :: as the host itself, and ::ffff:0:0/96 because it maps every IPv4 loopback address.
 constexpr std::array<std::string_view, 6> closed_ranges{
     "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "::/96", "::ffff:0:0/96", "fe80::/10",
 };
@@ -65,7 +65,7 @@ bool Claims::claim(const AgentSettings& agent, Diagnostics& problems) {
                    "agent." + std::string{key}, std::move(problem), std::move(hint));
     is_free = false;
   };
-  // An id that could not be read is complained about already.
+  // An id that could not be read is already reported.
   if (const auto other = ids_.find(agent.id); other != ids_.end() && !agent.id.empty()) {
     const auto& place = other->second;
     const auto line = place.line > 0 ? ':' + std::to_string(place.line) : "";

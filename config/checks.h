@@ -1,4 +1,4 @@
-// Checks on settings that only show when several of them are seen together.
+// Checks on settings that involve several keys.
 #pragma once
 
 #include <map>
@@ -9,26 +9,26 @@
 
 namespace stile::config {
 
-// What may belong to one agent only: ids, sources and listeners. The first to claim keeps them.
+// Ids, sources and listeners, which must be unique to one agent. The first to claim one keeps it.
 class Claims {
  public:
-  // The daemon's own listeners are taken before any agent comes.
+  // Claims the daemon's own listeners before any agent.
   void claim_server(const Settings& settings, Diagnostics& problems);
-  // False, with the reasons in `problems`: something of it is taken, and nothing was claimed.
+  // False, with the reasons in `problems`: something is already taken, and nothing was claimed.
   bool claim(const AgentSettings& agent, Diagnostics& problems);
-  // Gives back what an agent that was accepted had claimed.
+  // Releases the claims of an accepted agent.
   void release(const AgentSettings& agent);
 
  private:
   std::map<std::string, Place> ids_;
   std::map<acl::Prefix, std::string> sources_;    // to the agent's id
-  std::map<std::string, std::string> listeners_;  // endpoint to whose it is
+  std::map<std::string, std::string> listeners_;  // endpoint to its owner
 };
 
-// Everything in stile.toml but the agents' claims.
+// Checks everything in stile.toml except the agents' claims.
 void check_settings(const Settings& settings, Diagnostics& problems);
 
-// One agent against the settings that it comes into.
+// Checks one agent against the settings that it is added to.
 void check_agent(const AgentSettings& agent, const NetnsSettings& netns, Diagnostics& problems);
 
 }  // namespace stile::config

@@ -1,4 +1,4 @@
-// compile: settings to the policies that decide.
+// compile: turns settings into policies.
 #include "config/compile.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ acl::Ech make_ech(const EchSetting& from, const std::string& file, const AgentSe
 Result<std::shared_ptr<const acl::RegexSet>> RegexCache::get(const RuleSets& sets) {
   auto key = acl::RegexSet::key(sets);
   if (key.empty()) return std::shared_ptr<const acl::RegexSet>{};
-  // A set that lives keeps its lists alive, so that the addresses in the key are still theirs.
+  // A live set keeps its lists alive, so the addresses in the key are still valid.
   if (const auto found = sets_.find(key); found != sets_.end()) {
     if (auto alive = found->second.lock()) return alive;
   }

@@ -1,4 +1,4 @@
-// compile: settings to the policies that decide.
+// compile: turns settings into policies.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,7 @@ namespace stile::config {
 
 using RuleSets = std::vector<std::shared_ptr<const acl::RuleSet>>;
 
-// Regexes compiled for the same lists are compiled once. Only those that some policy still uses are
-// kept.
+// Compiles the regexes of the same lists only once. Keeps only those that a policy still uses.
 class RegexCache {
  public:
   Result<std::shared_ptr<const acl::RegexSet>> get(const RuleSets& sets);
@@ -25,30 +24,30 @@ class RegexCache {
   std::map<acl::RegexSet::Key, std::weak_ptr<const acl::RegexSet>> sets_;
 };
 
-// What the policies of all agents have in common. Kept by whoever changes single agents later, so
-// that a new one costs only itself. Not for several threads at once.
+// The parts that the policies of all agents share. Callers that change single agents later keep it,
+// so that a new agent compiles only its own part. Not thread-safe.
 struct Shared {
   std::string file;  // of the config
   EgressSettings egress;
   LimitSettings limits;
   ListFiles lists;
-  RuleSets deny;  // the global ones: that of [egress], then its files
+  RuleSets deny;  // the global ones: of [egress], then of its files
   RegexCache regexes;
 };
 [[nodiscard]] Shared share(const Loaded& loaded);
 
-// The policy of one agent: the defaults of [egress] and [limits], replaced by its own keys, lists
-// as a whole; the global deny lists and forbidden addresses added. Files that were not read yet are
-// read.
+// The policy of one agent: the defaults of [egress] and [limits], replaced by its own keys (lists
+// as a whole), plus the global deny lists and forbidden addresses. Reads files that were not read
+// yet.
 [[nodiscard]] Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(
     const AgentSettings& agent, Shared& shared);
 
-// All agents of stile.toml and of the cards. A card whose policy cannot be made joins the rejected
-// ones; for an agent of stile.toml that refuses the whole.
+// All agents of stile.toml and of the cards. If the policy of a card cannot be compiled, the card
+// is rejected; for an agent of stile.toml the whole config is refused.
 [[nodiscard]] Checked<std::vector<std::shared_ptr<const acl::AgentPolicy>>> compile_all(
     Loaded& loaded, Shared& shared);
 
-// An agent's own mode replaces the global one, but offline anywhere wins.
+// An agent's own mode replaces the global one, except that offline in either place wins.
 [[nodiscard]] acl::Mode effective_mode(acl::Mode global, std::optional<acl::Mode> own) noexcept;
 
 }  // namespace stile::config

@@ -1,4 +1,4 @@
-// Diagnostics: how problems are collected, ordered and printed.
+// Diagnostics: collects, sorts and prints problems.
 #include "config/diagnostics.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Diagnostics: everything that is wrong or odd in what was read, each with its place.
+// Diagnostics: all errors and warnings about the input, each with its place.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -19,8 +19,8 @@ struct Diagnostic {
   std::string problem;  // what is wrong
   std::string hint;     // what to do about it; may be empty
 
-  // "file:line:column: key: problem; hint". What is 0 or empty is left out; a warning says so after
-  // its place, as compilers do it and editors expect it.
+  // "file:line:column: key: problem; hint". Zero and empty parts are left out. A warning is marked
+  // after its place, as compilers do and editors expect.
   [[nodiscard]] std::string text() const;
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
@@ -29,12 +29,12 @@ class Diagnostics {
  public:
   void error(Place place, std::string key, std::string problem, std::string hint = {});
   void warning(Place place, std::string key, std::string problem, std::string hint = {});
-  // About a file as a whole; a message that begins with its name does not say it twice.
+  // About a file as a whole; if the message begins with the file name, it is not repeated.
   void file_error(const std::string& file, std::string_view problem);
   void append(const Diagnostics& other);
-  // By file (in the order in which files first appear), line and column: semantic checks find
-  // their errors after the reader did, but people read from the top. What was said twice (a bad
-  // list that two agents name) is said once.
+  // Sorts by file (in order of first appearance), line and column: semantic checks find their
+  // errors after the reader did, but people read from the top. Removes duplicates, such as errors
+  // in a list that two agents name.
   void sort();
 
   [[nodiscard]] const std::vector<Diagnostic>& items() const noexcept { return items_; }
@@ -46,12 +46,12 @@ class Diagnostics {
   std::vector<Diagnostic> items_;
 };
 
-// A value, or all the reasons why there is none.
+// A value, or all the reasons why there is no value.
 template <class T>
 using Checked = boost::system::result<T, Diagnostics>;
 
-// Text from a file as it may stand in a message: control bytes escaped, so that it cannot move the
-// cursor of the terminal that shows it.
+// Text from a file in a form that is safe in a message: control bytes are escaped, so that it
+// cannot control the terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace stile::config

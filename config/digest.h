@@ -1,4 +1,4 @@
-// Digest: SHA-256 over everything that was read, so that an audit log names the policy it began
+// Digest: SHA-256 over all files that were read, so that an audit log names the policy it started
 // with.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace stile::config {
 
 class Digest {
  public:
-  // Name and content are hashed with their lengths: moving bytes from one file to the next is a
-  // change.
+  // Hashes name and content with their lengths: moving bytes from one file to the next changes the
+  // digest.
   void add(std::string_view file, std::string_view content) {
     for (const auto part : {file, content}) {
       hash_.update(std::to_string(part.size()) + ':');

@@ -1,4 +1,4 @@
-// effective: the policy of each agent after merging, for people.
+// effective: prints the merged policy of each agent.
 #include "config/effective.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void print_line(std::string_view name, const std::string& value,
   out << line << '\n';
 }
 
-// Two printed lists as one.
+// Joins two printed lists.
 std::string join_lists(const std::string& a, const std::string& b) {
   if (a == "[]") return b;
   if (b == "[]") return a;
@@ -65,7 +65,7 @@ void print_key(const Key<AgentSettings>& key, const AgentSettings& agent, const 
   auto value = key.print(agent);
   auto own_place = place_text(place_of(agent.place.file, agent.keys, "agent", key.name));
   const auto* global = global_key(key.name);
-  if (global == nullptr) {  // the agent's alone
+  if (global == nullptr) {  // only the agent has this key
     const auto count = key.name == "allow_files" ? count_text(agent.allow_files, lists) : "";
     if (!value.empty()) print_line(key.name, value, {own_place, count}, out);
     return;

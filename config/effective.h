@@ -1,4 +1,4 @@
-// effective: the policy of each agent after merging, for people.
+// effective: prints the merged policy of each agent.
 #pragma once
 
 #include <ostream>
@@ -7,8 +7,8 @@
 
 namespace stile::config {
 
-// One [[agent]] table for each, every key with its value, and behind it where the value stands
-// unless it is a default. Values that were added to each other are printed together.
+// One [[agent]] table for each agent: every key with its value, followed by the place of the value
+// unless it is a default. Values that were merged are printed together.
 void print_effective(const Loaded& loaded, std::ostream& out);
 void print_effective(const AgentSettings& agent, const Settings& settings, const ListFiles& lists,
                      std::ostream& out);

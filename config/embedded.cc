@@ -1,4 +1,4 @@
-// The settings of a daemon that was started without any config file.
+// The settings of a daemon that is started without a config file.
 #include "config/embedded.h"
 
 #include <unistd.h>
@@ -19,10 +19,10 @@ std::string environment(const char* name) {
 Settings embedded_default(const Surroundings& surroundings) {
   Settings settings;
   settings.agents.directories.clear();
-  settings.server.control_group.clear();  // the group of the package need not exist here
+  settings.server.control_group.clear();  // the group of the package may not exist here
   if (!surroundings.is_root) {
     settings.server.state_dir = surroundings.state_home + "/stile";
-    // A socket in /tmp could be somebody else's; the state directory is the user's own in any case.
+    // A socket in /tmp could belong to another user; the state directory belongs to this user.
     settings.server.control = surroundings.runtime_dir.empty()
                                   ? settings.server.state_dir + "/control.sock"
                                   : surroundings.runtime_dir + "/stile/control.sock";

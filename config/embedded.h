@@ -1,4 +1,4 @@
-// The settings of a daemon that was started without any config file.
+// The settings of a daemon that is started without a config file.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace stile::config {
 
-// Where a user's programs keep their things.
+// The directories of a user's programs.
 struct Surroundings {
   bool is_root = false;
   std::string runtime_dir;  // $XDG_RUNTIME_DIR; may be empty
   std::string state_home;   // $XDG_STATE_HOME, else $HOME/.local/state
 };
 
-// One agent `local` for whoever connects from this host, with a short allowlist.
+// One agent `local` for all clients on this host, with a short allowlist.
 [[nodiscard]] Settings embedded_default(const Surroundings& surroundings);
-[[nodiscard]] Settings embedded_default();  // with those of this process
+[[nodiscard]] Settings embedded_default();  // with the directories of this process
 
 }  // namespace stile::config

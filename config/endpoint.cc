@@ -21,7 +21,7 @@ Result<Endpoint> parse_unix(std::string_view path) {
   return Endpoint{{}, 0, std::string{path}};
 }
 
-// "1.2.3.4:80" or "[::1]:80"; a bare IPv6 address with a port would say two things.
+// "1.2.3.4:80" or "[::1]:80"; a bare IPv6 address with a port would be ambiguous.
 Result<Endpoint> parse_tcp(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) return Error{"has no port"};

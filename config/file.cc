@@ -1,4 +1,4 @@
-// OpenFile: a descriptor that closes itself, what the kernel says about it, and its content.
+// OpenFile: a file descriptor that closes itself, its status, and its content.
 #include "config/file.h"
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ Result<std::string> OpenFile::read_all(std::size_t max_bytes) const {
     if (filled == content.size()) content.resize(std::min(content.size() * 2, max_bytes + 1));
   }
   content.resize(filled);
-  // Written out: a string would also make an Error.
+  // Explicit type: a string would also convert to an Error.
   return Result<std::string>{boost::system::in_place_value, std::move(content)};
 }
 

@@ -1,4 +1,4 @@
-// OpenFile: a descriptor that closes itself, what the kernel says about it, and its content.
+// OpenFile: a file descriptor that closes itself, its status, and its content.
 #pragma once
 
 #include <sys/stat.h>
@@ -27,8 +27,8 @@ class OpenFile {
   [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
   [[nodiscard]] Result<struct stat> status() const;
 
-  // The whole content, read and not mapped: a file that somebody cuts short while it is mapped
-  // would kill the daemon with SIGBUS.
+  // Reads the whole content. It does not map the file: truncating a mapped file would kill the
+  // daemon with SIGBUS.
   [[nodiscard]] Result<std::string> read_all(std::size_t max_bytes) const;
 
  private:

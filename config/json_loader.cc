@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t max_members = 1024;
 
-// An iterator that tells how far the parser has read: its events come without a place.
+// An iterator that counts how far the parser has read: its events carry no place.
 class Cursor {
  public:
   using iterator_category = std::forward_iterator_tag;
@@ -43,7 +43,7 @@ class Cursor {
   const char** furthest_ = nullptr;
 };
 
-// Builds the tree from the events.
+// Builds the tree from the parser events.
 class Builder {
  public:
   using Exception = nlohmann::detail::exception;
@@ -61,7 +61,7 @@ class Builder {
   }
   bool number_float(double value, const std::string& /*raw*/) { return add(value); }
   bool string(std::string& value) { return add(std::move(value)); }
-  bool binary(std::vector<std::uint8_t>& /*value*/) { return false; }  // no such thing in text
+  bool binary(std::vector<std::uint8_t>& /*value*/) { return false; }  // never occurs in text
   bool start_object(std::size_t /*size*/) { return open(Node::Table{}); }
   bool start_array(std::size_t /*size*/) { return open(Node::Array{}); }
   bool end_object() { return close(); }
@@ -73,7 +73,7 @@ class Builder {
     const auto& table = std::get<Node::Table>(frame.node.value);
     const auto same = std::find_if(table.begin(), table.end(),
                                    [&](const Member& member) { return member.key == name; });
-    if (table.size() == max_members) {  // looking for the same key takes square time
+    if (table.size() == max_members) {  // the search for duplicate keys takes quadratic time
       fail(position, "", "too many keys in one object");
       return false;
     }
@@ -113,8 +113,8 @@ class Builder {
     Position key_position;
   };
 
-  // A token begins at the first byte behind the one before that is no separator. Called once per
-  // token.
+  // A token begins at the first byte after the previous token that is not a separator. Called once
+  // per token.
   Position token_position() {
     const char* start = token_end_;
     while (start < furthest_ &&
@@ -125,7 +125,7 @@ class Builder {
     return position_of(static_cast<std::size_t>(start - text_.data()));
   }
 
-  // Offsets mostly grow, so that counting lines is linear over the whole text.
+  // Offsets mostly grow, so counting lines is linear over the whole text.
   Position position_of(std::size_t offset) {
     if (offset < counted_) {
       counted_ = line_start_ = 0;
@@ -181,7 +181,7 @@ class Builder {
   std::string file_;
   const char* furthest_;
   const char* token_end_;
-  std::size_t counted_ = 0;  // bytes in which line breaks have been counted
+  std::size_t counted_ = 0;  // bytes whose line breaks are counted
   std::size_t line_start_ = 0;
   std::uint32_t line_ = 1;
   std::vector<Frame> frames_;

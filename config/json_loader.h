@@ -1,4 +1,4 @@
-// JSON text to Node. nlohmann/json is known to json_loader.cc alone.
+// JSON text to Node. Only json_loader.cc uses nlohmann/json.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace stile::config {
 
 inline constexpr std::size_t max_json_depth = 8;
 
-// One value and nothing behind it. The same key twice in an object is an error: two readers of such
-// a text could see two different agents.
+// Exactly one value. Duplicate keys in an object are errors: two readers of such a text could see
+// two different agents.
 [[nodiscard]] Checked<Node> parse_json(std::string_view text, const std::string& file);
 
 }  // namespace stile::config

@@ -1,4 +1,4 @@
-// lint: what is allowed in a config but probably not meant.
+// lint: finds settings that are valid but probably not intended.
 #include "config/lint.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ Diagnostics lint(const Loaded& loaded,
   std::vector<const AgentSettings*> agents;
   for (const auto& agent : loaded.settings.agent) agents.push_back(&agent);
   for (const auto& agent : loaded.cards.accepted) agents.push_back(&agent);
-  std::set<const acl::RuleSet*> allowing;  // lists are shared: each one is looked at once
+  std::set<const acl::RuleSet*> allowing;  // lists are shared: check each one once
   std::set<const acl::RuleSet*> seen;
   for (std::size_t i = 0; i < agents.size() && i < policies.size(); ++i) {
     lint_identity(*agents[i], now, warnings);

@@ -1,5 +1,5 @@
-// lint: what is allowed in a config but probably not meant. For people; the daemon does not need
-// it.
+// lint: finds settings that are valid but probably not intended. Only for people; the daemon does
+// not use it.
 #pragma once
 
 #include <memory>

@@ -11,13 +11,13 @@ namespace {
 
 using Kind = acl::Pattern::Kind;
 
-constexpr std::size_t max_warnings = 10;  // of one sort and list
+constexpr std::size_t max_warnings = 10;  // of one kind per list
 
 bool is_tree(Kind kind) { return kind == Kind::suffix || kind == Kind::below || kind == Kind::any; }
 
 Place place_of_rule(const acl::RuleRef& ref) { return {ref.set->source(), ref.rule().line, 0}; }
 
-// Counts warnings of one sort, and drops those beyond the limit.
+// Counts warnings of one kind, and drops those beyond the limit.
 class Limited {
  public:
   explicit Limited(Diagnostics& warnings) : warnings_{warnings} {}
@@ -43,7 +43,7 @@ acl::RuleRef find_cover(const acl::RuleRef& ref, const acl::RuleSet& among, List
   const auto& rule = ref.rule();
   acl::RuleRef cover;
   if (rule.kind == Kind::regex || rule.kind == Kind::any) return cover;
-  // What is below a name is covered by what covers any one name there, exact names aside.
+  // A pattern that covers one name below, and is not an exact name, covers all names below.
   const std::string name{ref.set->name(rule)};
   const auto probe = acl::parse_host(rule.kind == Kind::below ? "x." + name : name);
   if (probe.kind != acl::HostParse::Kind::name) return cover;
@@ -79,7 +79,7 @@ void warn_of_dead_rules(const acl::RuleSet& rules, ListRole role, Diagnostics& w
   for (std::uint32_t index = 0; index < rules.size(); ++index) {
     const acl::RuleRef ref{&rules, index};
     const auto cover = find_cover(ref, rules, role);
-    // Of two equal patterns only the second is one too many.
+    // Of two equal patterns only the second is redundant.
     if (!cover || (cover.pattern() == ref.pattern() && cover.index > index)) continue;
     const auto line = cover.rule().line;
     dead.add(ref, " changes nothing: " + acl::quoted(cover.pattern()) +

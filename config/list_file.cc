@@ -1,4 +1,4 @@
-// List files: one pattern a line.
+// List files: one pattern per line.
 #include "config/list_file.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ constexpr std::size_t max_bad_lines = 20;
 
 constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
 
-// The pattern of a line without comment and blanks around it; empty: there is none. A `#` inside a
-// word is left there and refused with it: `a#b` may be a mistake for anything.
+// The pattern of a line without comment and surrounding blanks; empty: none. A `#` inside a word is
+// kept and makes the pattern invalid: the meaning of `a#b` is unclear.
 std::string_view pattern_of(std::string_view line) noexcept {
   while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
   for (auto hash = line.find('#'); hash != std::string_view::npos;

@@ -1,4 +1,4 @@
-// List files: one pattern a line, as squid's `acl … dstdomain "file"` has them.
+// List files: one pattern per line, as in squid's `acl … dstdomain "file"`.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace stile::config {
 
 inline constexpr std::size_t max_list_bytes = 512U << 20U;
 
-// Blank lines and comments are skipped: `#` at the beginning of a line, or behind a blank. Lines
-// may end with CR LF. A line that is no pattern stops the load; the first 20 of them are named.
+// Skips blank lines and comments: `#` at the start of a line, or after a blank. Lines may end with
+// CR LF. Invalid patterns refuse the file; the first 20 of them are reported.
 [[nodiscard]] Checked<std::shared_ptr<const acl::RuleSet>> parse_list(std::string_view text,
                                                                       const std::string& file);
 

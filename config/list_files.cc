@@ -17,7 +17,7 @@ void ListFiles::get_all(const std::vector<std::string>& paths, const Place& name
   for (const auto& path : paths) {
     const auto& rules = get(path, digest);
     if (rules) continue;
-    const auto found = rules.error();  // a copy, which has to outlive the loop
+    const auto found = rules.error();  // a copy that outlives the loop
     for (const auto& item : found.items()) {
       if (item.place.line > 0) {
         problems.error(item.place, item.key, item.problem, item.hint);

@@ -1,4 +1,4 @@
-// ListFiles: every list file that a config names, read once and shared by all that name it.
+// ListFiles: every list file that a config names, read once and shared.
 #pragma once
 
 #include <sys/types.h>
@@ -20,15 +20,15 @@ class ListFiles {
 
   explicit ListFiles(uid_t config_owner) : owner_{config_owner} {}
 
-  // The rules of a file; opened, checked and read unless that was done before. A file that cannot
-  // be used stays so: asking again gives the same problems, not another chance.
+  // The rules of a file. Opens, checks and reads it on first use. A file that fails is not tried
+  // again: later calls return the same problems.
   const Checked<Rules>& get(const std::string& path, Digest* digest = nullptr);
 
-  // Gets all of them. What is wrong with a file as a whole is said where it is named.
+  // Gets all of them. Problems with a file as a whole are reported at the place that names it.
   void get_all(const std::vector<std::string>& paths, const Place& named_at, const std::string& key,
                Digest* digest, Diagnostics& problems);
 
-  // For a longer life than one load: a file that is mended gets its chance.
+  // For use beyond one load: allows a repaired file to be read again.
   void forget_failures();
 
   [[nodiscard]] const std::map<std::string, Checked<Rules>>& all() const noexcept { return files_; }

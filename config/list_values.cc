@@ -1,4 +1,4 @@
-// Elements of lists: how they are read and printed.
+// Elements of lists: reads and prints them.
 #include "config/list_values.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace stile::config {
 namespace {
 
-// The text of an element, or a complaint and null.
+// The text of an element; null, with an error reported, if it has none.
 const std::string* element_text(const Node& node, const Reader& reader) {
   const auto* text = node.as<std::string>();
   if (text == nullptr) reader.wrong_type(node, "a string");
@@ -23,8 +23,8 @@ std::nullopt_t bad_element(const Node& node, const Reader& reader, const std::st
   return reader.error(node, acl::quoted(text) + ": " + error.message);
 }
 
-// The patterns of an exception name whole hosts: an address that is opened is opened on every port
-// that the allow rules let through, and there is no place for a regex to be compiled in.
+// The patterns of an exception name whole hosts: an exception opens an address on every port that
+// the allow rules permit, and regexes are not compiled for it.
 std::optional<std::vector<PlacedPattern>> read_exception_hosts(const Node& node,
                                                                const Reader& reader) {
   auto hosts = List<PatternElement>::read(node, reader);
@@ -177,7 +177,7 @@ std::optional<Endpoint> AgentListenElement::read(const Node& node, const Reader&
   if (text == nullptr) return std::nullopt;
   const auto endpoint = parse_endpoint(*text);
   if (!endpoint) return bad_element(node, reader, *text, endpoint.error());
-  // Whoever connects there is the agent: from another host that could be anybody.
+  // Every client of this listener is treated as the agent, so it must not accept other hosts.
   if (endpoint->unix_path.empty() && !is_loopback(endpoint->address)) {
     return reader.error(
         node, acl::quoted(*text) + ": an agent's own listener must be on a loopback address",
@@ -195,7 +195,7 @@ std::optional<Endpoint> DnsServerElement::read(const Node& node, const Reader& r
 }
 
 std::optional<std::string> HeaderNameElement::read(const Node& node, const Reader& reader) {
-  // Without these a request cannot be framed or would reach another host.
+  // Without these headers a request cannot be framed or would reach another host.
   constexpr std::array<std::string_view, 3> needed{"host", "content-length", "transfer-encoding"};
   const auto* text = element_text(node, reader);
   if (text == nullptr) return std::nullopt;

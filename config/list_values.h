@@ -1,4 +1,4 @@
-// Lists of values: ports, patterns, prefixes and so on, read and printed.
+// Lists of values: reads and prints ports, patterns, prefixes and so on.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace stile::config {
 
-// A list of one kind of element. All bad elements are named, and one that stands there twice is one
-// of them unless that is harmless (launchers put lists of hosts together from several).
+// A list of one kind of element. All invalid elements are reported. Duplicates are errors too,
+// unless they are harmless (launchers merge several lists of hosts).
 template <class Element>
 struct List {
   static constexpr std::string_view type = Element::list_type;
@@ -86,7 +86,7 @@ struct PrefixElement {
   static std::string print(const Value& value) { return '"' + value.text() + '"'; }
 };
 
-struct SourceElement {  // a v4-mapped source is its v4 address
+struct SourceElement {  // a v4-mapped source becomes its v4 address
   static constexpr std::string_view list_type = "list of addresses and prefixes";
   static constexpr bool may_repeat = false;
   using Value = acl::Prefix;

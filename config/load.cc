@@ -1,4 +1,4 @@
-// load: everything that makes up a policy, read from disk and checked.
+// load: reads and checks everything that makes up a policy.
 #include "config/load.h"
 
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ bool is_missing(const char* path) {
   return ::lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-// As much of the settings as can be read; nullopt: the text is not TOML.
+// As much of the settings as can be read; nullopt: the text is not valid TOML.
 std::optional<Settings> read_text(std::string_view text, const std::string& file,
                                   Diagnostics& problems) {
   const auto document = parse_toml(text, file);
@@ -42,8 +42,8 @@ Claims claim_all(const Settings& settings, Diagnostics& problems) {
   return claims;
 }
 
-// From settings to all that they name. `problems` has what was wrong so far; everything is read
-// even if there is something, so that all errors come at once.
+// Reads all files that the settings name. `problems` holds the errors so far. Reads on after
+// errors, so that all of them are reported together.
 Checked<Loaded> complete(Settings settings, uid_t owner, Digest digest, Diagnostics problems) {
   ListFiles lists{owner};
   auto claims = claim_all(settings, problems);
@@ -104,8 +104,7 @@ Checked<Loaded> load(const std::string& path) {
 
 Checked<Loaded> load_or_default(const std::optional<std::string>& path) {
   if (path) return load(*path);
-  // Only a file that is certainly not there is passed over: one that cannot be seen may forbid
-  // more.
+  // Skips the file only if it certainly does not exist: an unreadable one may forbid more.
   if (!is_missing(default_path)) return load(default_path);
   return complete(embedded_default(), ::geteuid(), Digest{}, {});
 }

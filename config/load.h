@@ -1,4 +1,4 @@
-// load: everything that makes up a policy, read from disk and checked.
+// load: reads and checks everything that makes up a policy.
 #pragma once
 
 #include <sys/types.h>
@@ -20,22 +20,23 @@ struct Loaded {
   Settings settings;  // with the agents of stile.toml
   Cards cards;
   ListFiles lists;
-  Claims claims;       // ids, sources and listeners that are taken, for agents that come later
-  uid_t owner = 0;     // whose files are believed, beside root's
-  std::string digest;  // SHA-256 over all that was read
+  Claims claims;       // ids, sources and listeners in use, for agents that are added later
+  uid_t owner = 0;     // files of this user and of root are trusted
+  std::string digest;  // SHA-256 over all files that were read
 };
 
-// The text of a stile.toml alone; none of the files that it names is looked at.
+// Parses the text of a stile.toml. Does not read the files that it names.
 [[nodiscard]] Checked<Settings> parse_settings(std::string_view text, const std::string& file);
 
-// A config that needs no other file, as settings_text writes it; directories of cards are not read.
+// Loads a config that needs no other file, as settings_text writes it. Does not read directories of
+// cards.
 [[nodiscard]] Checked<Loaded> load_text(std::string_view text, const std::string& file);
 
-// Reads a config and all that it names. An error in the file or in one that it names refuses the
-// whole; a bad card is only among the rejected.
+// Reads a config and all files that it names. An error in any of them refuses the whole config; an
+// invalid card is only added to the rejected cards.
 [[nodiscard]] Checked<Loaded> load(const std::string& path);
 
-// Without a path: default_path if it is there, else the embedded default.
+// Without a path: default_path if it exists, else the embedded default.
 [[nodiscard]] Checked<Loaded> load_or_default(const std::optional<std::string>& path);
 
 }  // namespace stile::config

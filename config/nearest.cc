@@ -1,4 +1,4 @@
-// nearest: the known word that somebody probably meant.
+// nearest: the known word that was probably meant.
 #include "config/nearest.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace stile::config {
 namespace {
 
-// How many bytes must be inserted, removed or replaced to make `b` of `a`.
+// The number of bytes to insert, remove or replace to turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

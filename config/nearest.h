@@ -1,4 +1,4 @@
-// nearest: the known word that somebody probably meant.
+// nearest: the known word that was probably meant.
 #pragma once
 
 #include <string_view>
@@ -6,8 +6,8 @@
 
 namespace stile::config {
 
-// The candidate with the fewest typing errors between it and `word`; empty if even that one is too
-// far away to be worth a hint.
+// The candidate with the fewest typing errors relative to `word`; empty if none is close enough for
+// a hint.
 [[nodiscard]] std::string_view nearest(std::string_view word,
                                        const std::vector<std::string_view>& candidates);
 

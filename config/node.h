@@ -1,5 +1,5 @@
-// Node: a parsed document, TOML or JSON, with the place of every value. What the readers of
-// settings see instead of a parser's own types.
+// Node: a parsed TOML or JSON document, with the place of every value. The readers of settings see
+// it instead of a parser's own types.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Timestamp {
   acl::UnixMicros micros = 0;
 };
 
-// A value that no setting takes (null, a date without a time zone …), by its name for messages.
+// A value that no setting accepts (null, a date without a time zone …), by its name for messages.
 struct Unusable {
   std::string_view name;
 };
@@ -30,7 +30,7 @@ struct Member;
 
 struct Node {
   using Array = std::vector<Node>;
-  using Table = std::vector<Member>;  // in the order of the text; every key once
+  using Table = std::vector<Member>;  // in the order of the text; no duplicate keys
   std::variant<Unusable, bool, std::int64_t, double, std::string, Timestamp, Array, Table> value;
   Position position;
 

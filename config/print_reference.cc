@@ -1,4 +1,4 @@
-// Prints docs/configuration.md; `ninja config_reference` puts it in its place.
+// Prints docs/configuration.md; `ninja config_reference` writes it to the file.
 #include <iostream>
 
 #include "config/reference.h"

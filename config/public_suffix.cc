@@ -1,4 +1,4 @@
-// Public suffixes, by libpsl.
+// Public suffixes, from libpsl.
 #include "config/public_suffix.h"
 
 #include <libpsl.h>

@@ -1,12 +1,12 @@
-// Public suffixes: names like com, co.uk or github.io, below which anybody can have a name.
+// Public suffixes: names like com, co.uk or github.io, below which anyone can register a name.
 #pragma once
 
 #include <string>
 
 namespace stile::config {
 
-// By the list that came with the system. For warnings only: the list ages, so nothing that is let
-// through or refused depends on it.
+// Uses the list of the system. For warnings only: the list gets outdated, so no decision depends on
+// it.
 [[nodiscard]] bool is_public_suffix(const std::string& name);
 
 }  // namespace stile::config

@@ -1,4 +1,4 @@
-// Reader: where a value is being read from, and where to complain about it.
+// Reader: the source of a value that is being read, and where its errors are reported.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ namespace stile::config {
 struct Reader {
   Diagnostics& problems;
   std::string file;
-  // Relative paths in the document start here; nullopt: the text came from nowhere (put-agent), and
-  // paths have to be absolute.
+  // Relative paths in the document start here; nullopt: the text has no directory (put-agent), and
+  // paths must be absolute.
   std::optional<std::string> directory;
   std::string key;  // being read: "egress.ports"
 
   [[nodiscard]] Place place(Position position) const {
     return {file, position.line, position.column};
   }
-  // Both return nullopt, so that a reading function can end with them.
+  // Both return nullopt, so that a reading function can return the result.
   std::nullopt_t error(const Node& at, std::string problem, std::string hint = {}) const {
     problems.error(place(at.position), key, std::move(problem), std::move(hint));
     return std::nullopt;

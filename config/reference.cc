@@ -1,4 +1,4 @@
-// reference: docs/configuration.md, made from the schema.
+// reference: generates docs/configuration.md from the schema.
 #include "config/reference.h"
 
 #include <string_view>
@@ -95,7 +95,7 @@ A card has the keys of `[[agent]]`, and these:
 |---|---|
 )";
 
-// A cell of a table must not end early.
+// Escapes the text so that it does not end a table cell early.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// reference: docs/configuration.md, made from the schema.
+// reference: generates docs/configuration.md from the schema.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// RestartKeys: compares what a reload has read with what the daemon started with.
+// RestartKeys: compares the values of a reload with those at the start of the daemon.
 #include "config/restart_keys.h"
 
 #include "config/schema.h"

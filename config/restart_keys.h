@@ -1,4 +1,4 @@
-// RestartKeys: the keys that only a restart applies, with the values that the daemon started with.
+// RestartKeys: the keys that need a restart, with the values at the start of the daemon.
 #pragma once
 
 #include <map>
@@ -9,14 +9,14 @@
 
 namespace stile::config {
 
-// Never changes, so that any thread may ask it.
+// Immutable, so that any thread may use it.
 class RestartKeys {
  public:
   explicit RestartKeys(const Loaded& started);
 
-  // An error for each key of stile.toml, its agents included, whose value is another now.
+  // An error for each changed key of stile.toml, including the keys of its agents.
   [[nodiscard]] Diagnostics changed(const Settings& now) const;
-  // The same for one agent. One that was not there at the start has the defaults.
+  // The same for one agent. A new agent is compared with the defaults.
   [[nodiscard]] Diagnostics changed(const AgentSettings& now) const;
 
  private:

@@ -12,7 +12,7 @@
 
 namespace stile::config {
 
-// What makes a changed value take effect in a daemon that runs. A reload that changes a key which
+// What is needed to apply a changed value in a running daemon. A reload that changes a key which
 // needs a restart is refused; see restart_keys.h.
 enum class Applies : std::uint8_t { reload, restart };
 [[nodiscard]] constexpr std::string_view text(Applies applies) noexcept {
@@ -25,9 +25,9 @@ struct Key {
   std::string_view name;
   std::string_view type;  // for people
   std::string_view help;
-  // Reads a value into its member; a bad one is reported and changes nothing.
+  // Reads a value into its member. An invalid value is reported and changes nothing.
   void (*read)(const Node&, const Reader&, Owner&);
-  // The member as TOML; empty: not set. Of a default-made Owner this is the default.
+  // The member as TOML; empty: not set. For a default-constructed Owner this is the default.
   std::string (*print)(const Owner&);
   Applies applies = Applies::reload;
 };
@@ -41,14 +41,15 @@ struct Section {
 [[nodiscard]] std::span<const Key<Settings>> global_keys() noexcept;  // grouped by section
 [[nodiscard]] std::span<const Key<AgentSettings>> agent_keys() noexcept;
 
-// Keys of cards beside those of [[agent]]: another spelling of one, or one that only cards have.
+// Additional keys of cards: an alternative spelling of an [[agent]] key, or a key that only cards
+// have.
 struct CardKey {
   std::string_view name;
   std::string_view same_as;  // a key of [[agent]]; empty: none
   std::string_view help;
 };
 [[nodiscard]] std::span<const CardKey> card_keys() noexcept;
-// Keys that only matter to a launcher of agents: accepted and ignored.
+// Keys that only matter to an agent launcher: accepted and ignored.
 [[nodiscard]] std::span<const std::string_view> launcher_keys() noexcept;
 
 }  // namespace stile::config

@@ -1,4 +1,4 @@
-// Settings: finding the place of a key.
+// Settings: finds the place of a key.
 #include "config/settings.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Settings: stile.toml as plain structs. Every default stands here and nowhere else.
+// Settings: stile.toml as plain structs. All defaults are defined here and only here.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace stile::config {
 
 using std::chrono::milliseconds;
 
-// Where a value stands, for messages: "file:line:column".
+// The place of a value, for messages: "file:line:column".
 struct Place {
   std::string file;
   std::uint32_t line = 0;
@@ -24,7 +24,7 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-// Where a key stands that was set. The names are those of the schema, which live forever.
+// The place of a key that was set. The names are those of the schema, which live forever.
 struct KeyPlace {
   std::string_view section, name;
   std::uint32_t line = 0;
@@ -54,7 +54,7 @@ struct ServerSettings {
   std::string state_dir = "/var/lib/stile";
 };
 
-// One pattern with the line it stands on.
+// One pattern with its line.
 struct PlacedPattern {
   acl::Pattern pattern;
   std::uint32_t line = 0;
@@ -76,7 +76,7 @@ struct EchSetting {
   friend bool operator==(const EchSetting&, const EchSetting&) = default;
 };
 
-// [egress]; in an agent's entry each key that is set replaces this, lists whole.
+// [egress]. A key that is set in an agent's entry replaces the value here, lists as a whole.
 struct EgressSettings {
   acl::Mode mode = acl::Mode::enforce;
   std::vector<std::uint16_t> ports{443};
@@ -87,13 +87,13 @@ struct EgressSettings {
   std::vector<std::string> strip_request_headers{"Authorization", "Proxy-Authorization",
                                                  "X-Api-Key"};
   std::vector<PlacedPattern> deny;      // these three are added to every agent's
-  std::vector<std::string> deny_files;  // and cannot be undone there
+  std::vector<std::string> deny_files;  // and cannot be removed there
   std::vector<acl::Prefix> forbid_addresses;
   std::string contact;
 };
 
 struct DnsSettings {
-  std::vector<Endpoint> servers;  // port 53 unless said; empty: resolv.conf
+  std::vector<Endpoint> servers;  // default port 53; empty: resolv.conf
   std::string hosts_file = "/etc/hosts";
   milliseconds timeout{2000};
   std::chrono::seconds max_ttl{300};
@@ -136,7 +136,7 @@ struct NetnsSettings {
   std::uint16_t port = 3128;
 };
 
-// One [[agent]] or one card. An unset optional means: the value of [egress] or [limits].
+// One [[agent]] or one card. An unset optional uses the value of [egress] or [limits].
 struct AgentSettings {
   std::string id;
   std::string instance;
@@ -148,7 +148,7 @@ struct AgentSettings {
   std::vector<acl::Prefix> forbid_addresses;
   std::vector<Endpoint> listen;
   std::uint32_t listen_mode = 0660;        // of its unix sockets
-  std::string listen_group;                // of its unix sockets; empty: as they are made
+  std::string listen_group;                // of its unix sockets; empty: not changed
   std::optional<acl::UnixMicros> expires;  // from `expires` or `ttl_seconds`, always absolute
   std::optional<std::uint64_t> bytes_up, bytes_down;
   std::optional<acl::Mode> mode;
@@ -172,7 +172,7 @@ struct Settings {
   AgentDirectorySettings agents;
   NetnsSettings netns;
   std::vector<AgentSettings> agent;
-  std::string file;  // that this was read from; empty: the embedded default
+  std::string file;  // the source file; empty: the embedded default
   std::vector<KeyPlace> keys;
 };
 

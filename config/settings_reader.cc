@@ -1,4 +1,4 @@
-// A parsed stile.toml to Settings.
+// Turns a parsed stile.toml into Settings.
 #include "config/settings_reader.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace stile::config {
 namespace {
 
-// "egress.ports"; a name that nobody knows may have any bytes in it.
+// "egress.ports"; an unknown name can contain any bytes.
 std::string full_key(std::string_view section, std::string_view name) {
   return (section.empty() ? "" : std::string{section} + '.') + printable(name.substr(0, 64));
 }
@@ -22,7 +22,7 @@ std::vector<std::string_view> names_in(std::string_view section) {
   return names;
 }
 
-// The section that does have a key of this name.
+// The section that has a key of this name.
 std::string_view section_with(std::string_view name) {
   for (const auto& key : global_keys()) {
     if (key.name == name) return key.section;
@@ -30,7 +30,7 @@ std::string_view section_with(std::string_view name) {
   return {};
 }
 
-// A key that stands in the wrong section, or only in cards.
+// A key in the wrong section, or one that only cards have.
 std::string misplaced_hint(std::string_view name, std::string_view section) {
   if (const auto right = section_with(name); !right.empty() && right != section) {
     return "it belongs in [" + std::string{right} + ']';

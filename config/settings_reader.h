@@ -1,5 +1,5 @@
-// A parsed stile.toml to Settings: every key by the schema, then what only shows when they are seen
-// together.
+// Turns a parsed stile.toml into Settings: reads every key by the schema, then checks keys that
+// depend on each other.
 #pragma once
 
 #include <string_view>
@@ -11,15 +11,15 @@
 
 namespace stile::config {
 
-// Reads as much as can be read, so that all errors come at once; what is returned may be used only
-// if the reader's problems have none.
+// Reads as much as possible, so that all errors are reported together. Use the result only if the
+// reader has no errors.
 [[nodiscard]] Settings read_settings(const Node& document, const Reader& reader);
 
-// Reads one key of an agent, of [[agent]] or of a card. False: there is no key of that name.
+// Reads one key of an [[agent]] or of a card. False: the key is unknown.
 [[nodiscard]] bool read_agent_key(std::string_view name, const Member& member, const Reader& reader,
                                   AgentSettings& agent);
 
-// Complains about a key that nobody knows and names the known one that was probably meant.
+// Reports an unknown key, with the known one that was probably meant.
 void unknown_key(const Member& member, const Reader& reader,
                  const std::vector<std::string_view>& known);
 

@@ -1,4 +1,4 @@
-// settings_text: a config written out as one stile.toml that needs no other file.
+// settings_text: writes a config as one stile.toml that needs no other file.
 #include "config/settings_text.h"
 
 #include "config/schema.h"

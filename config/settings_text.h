@@ -1,4 +1,4 @@
-// settings_text: a config written out as one stile.toml that needs no other file.
+// settings_text: writes a config as one stile.toml that needs no other file.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace stile::config {
 
-// Agent cards stand as [[agent]] entries behind those of stile.toml; list files as patterns.
+// Agent cards become [[agent]] entries after those of stile.toml; list files become patterns.
 [[nodiscard]] std::string settings_text(const Loaded& loaded);
 
 }  // namespace stile::config

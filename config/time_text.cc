@@ -12,7 +12,7 @@ constexpr acl::UnixMicros micros_per_second = 1'000'000;
 constexpr acl::UnixMicros micros_per_day = 86'400 * micros_per_second;
 constexpr acl::UnixMicros last_micros = 253'402'300'799'999'999;  // of the year 9999
 
-// Reads fixed-width fields from the front; one failure makes all later ones fail.
+// Reads fixed-width fields from the front; after one failure all later ones fail.
 class Fields {
  public:
   explicit Fields(std::string_view text) : rest_{text} {}
@@ -31,7 +31,7 @@ class Fields {
     if (allowed.find(c) == std::string_view::npos) ok_ = false;
     return c;
   }
-  // The digits after a dot, as microseconds; finer ones are dropped.
+  // The digits after a dot, as microseconds; further digits are dropped.
   unsigned fraction() {
     if (rest_.empty() || rest_.front() != '.') return 0;
     rest_.remove_prefix(1);
@@ -75,7 +75,7 @@ std::optional<acl::UnixMicros> to_micros(const CivilTime& time) {
   const acl::UnixMicros micros = days * micros_per_day +
                                  (seconds - time.offset_minutes * 60) * micros_per_second +
                                  time.micros;
-  // An offset can lead out of the years that have four digits.
+  // An offset can move the time out of the years with four digits.
   if (micros < 0 || micros > last_micros) return std::nullopt;
   return micros;
 }

@@ -1,5 +1,5 @@
-// A look at TOML text before the parser sees it: only strings and comments have to be told from
-// the rest, since dots outside of them stand in keys, headers, numbers and times.
+// Checks TOML text before the parser sees it. It only needs to skip strings and comments, since
+// dots outside of them occur in keys, headers, numbers and times.
 #include "config/toml_guard.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace {
 
 constexpr unsigned max_dots = 16;
 
-// The index behind the string that begins at `start`. An unterminated one ends where the parser
-// will complain about it.
+// The index after the string that begins at `start`. An unterminated string ends where the parser
+// will report it.
 std::size_t skip_string(std::string_view text, std::size_t start) {
   const char quote = text[start];
   const bool has_escapes = quote == '"';
@@ -35,8 +35,8 @@ std::size_t skip_string(std::string_view text, std::size_t start) {
 
 constexpr bool is_ascii(char c) noexcept { return static_cast<unsigned char>(c) <= 0x7f; }
 
-// Behind a backslash, and behind the blanks that one at the end of a line swallows, the parser asks
-// whether the next character is a blank, too.
+// After a backslash, and after the blanks that a backslash at the end of a line removes, the parser
+// also checks whether the next character is a blank.
 bool escapes_beyond_ascii(std::string_view string) {
   for (std::size_t i = 0; i < string.size(); ++i) {
     if (string[i] != '\\') continue;

@@ -8,8 +8,8 @@
 
 namespace {
 
-// toml++ 3.3 takes some malformed texts ("[#") for impossible and asserts that they are. In a
-// release build its assertions are promises to the optimizer: what then happens is anybody's guess.
+// toml++ 3.3 considers some malformed texts ("[#") impossible and asserts that they do not occur.
+// In a release build its assertions are hints to the optimizer, and the behaviour is undefined.
 // Here they are errors in every build.
 constexpr void expect_of_text(bool holds) {
   if (!holds) throw std::logic_error{"not TOML; is there a table header without a name?"};
@@ -17,8 +17,8 @@ constexpr void expect_of_text(bool holds) {
 
 }  // namespace
 
-// Compiled in here rather than linked: so its assertions are ours, it has our sanitizers and
-// fuzzing feedback, and a nesting limit that fits a config.
+// Compiled in here, not linked: this way it has our assertions, our sanitizers and fuzzing
+// feedback, and a nesting limit that fits a config.
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(condition) expect_of_text(static_cast<bool>(condition))
@@ -45,7 +45,7 @@ Node::Table convert_table(const toml::table& from) {
   for (const auto& [key, value] : from) {
     out.push_back({std::string{key.str()}, to_position(key.source().begin), convert(value)});
   }
-  // toml++ sorts by name; people read from the top.
+  // toml++ sorts by name; here the order of the file is restored for people.
   std::sort(out.begin(), out.end(), [](const Member& a, const Member& b) {
     return std::pair{a.position.line, a.position.column} <
            std::pair{b.position.line, b.position.column};

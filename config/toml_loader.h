@@ -1,4 +1,4 @@
-// TOML text to Node. toml++ is known to toml_loader.cc alone.
+// TOML text to Node. Only toml_loader.cc uses toml++.
 #pragma once
 
 #include <string>

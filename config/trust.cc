@@ -1,4 +1,4 @@
-// Who may write a file decides whether it is believed.
+// Trusts a file depending on who may write it.
 #include "config/trust.h"
 
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 namespace stile::config {
 namespace {
 
-constexpr int max_links = 40;  // as the kernel
+constexpr int max_links = 40;  // as in the kernel
 
-// A directory that was passed, and what was taken out of it.
+// A directory on the path, and the entry that was used in it.
 struct Step {
   std::string directory;
   struct stat directory_status;
@@ -28,9 +28,9 @@ struct Step {
   struct stat entry_status;
 };
 
-// Goes from / to the file one name at a time, as the kernel would, and keeps what it saw. Each
-// directory is held open while the next name is looked up in it, so that nothing can be exchanged
-// between looking and going on.
+// Walks from / to the file one name at a time, as the kernel does, and records each step. Each
+// directory is held open while the next name is looked up in it, so that nothing can be swapped
+// between the check and the next step.
 class Walk {
  public:
   explicit Walk(const std::string& path) : rest_{split(path)} {}
@@ -127,8 +127,8 @@ class Walk {
     return text.starts_with('/') ? go_to_root() : Problem{};
   }
 
-  // Opens for reading what the walk has arrived at. The kind is looked at before: to open a FIFO or
-  // a device can block or do something.
+  // Opens the result of the walk for reading. Checks the file type before: opening a FIFO or a
+  // device can block or have side effects.
   Result<TrustedFile> reopen(FileKind kind) {
     const bool want_directory = kind == FileKind::directory;
     const bool is_directory = entry_.empty();
@@ -151,7 +151,7 @@ class Walk {
   std::vector<std::string> rest_;  // names still to be looked up, in reverse
   std::string directory_ = "/";
   OpenFile at_;        // directory_
-  std::string entry_;  // the file in it that was reached; empty: the directory itself
+  std::string entry_;  // the file reached in it; empty: the directory itself
   int links_ = 0;
   std::vector<Step> steps_;
 };
@@ -173,7 +173,7 @@ Error writable(const std::string& path, const struct stat& status) {
   return Error{path + " can be written by others (mode " + mode.data() + "); chmod go-w " + path};
 }
 
-// Nobody can rename or replace an entry of another user in such a directory.
+// In such a directory a user cannot rename or replace an entry of another user.
 bool keeps_entries(const struct stat& directory, bool is_read_only) {
   return (directory.st_mode & S_ISVTX) != 0 || is_read_only;
 }
@@ -192,8 +192,7 @@ std::optional<Error> judge_step(const Step& step, uid_t owner) {
 std::optional<Error> judge_end(const std::string& path, const TrustedFile& end, uid_t owner) {
   if (!is_trusted(end.status.st_uid, owner)) return belongs_to(path, end.status.st_uid);
   if (!is_writable_by_others(end.status)) return {};
-  // A directory may be of the kind that keeps its entries: each of them is judged when it is
-  // opened.
+  // The directory may be one that protects its entries: each entry is checked when it is opened.
   struct statvfs mount {};
   const bool is_read_only =
       ::fstatvfs(end.file.fd(), &mount) == 0 && (mount.f_flag & ST_RDONLY) != 0;

@@ -36,7 +36,7 @@ constexpr std::array<Unit<std::int64_t>, 5> duration_units{{
     {"ms", 1},
 }};
 
-// Cuts the digits off the front of `text`; none at all, or too many of them, is no number.
+// Removes the digits from the front of `text`; nullopt if there are none or too many.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text) {
   Number number{};

@@ -1,4 +1,4 @@
-// Sizes and durations as people write them: "50MiB", "10m". The only place that knows the units.
+// Sizes and durations as people write them: "50MiB", "10m". The only place that defines the units.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace stile::config {
 // "500ms", "10s", "10m", "1h30m", "7d". A number without a unit is refused.
 [[nodiscard]] Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 
-// The shortest of the forms that parse_size reads and that loses nothing: "50MiB", "1000".
+// The shortest exact form that parse_size reads: "50MiB", "1000".
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
 
 }  // namespace stile::config

@@ -1,4 +1,4 @@
-// Single values: how they are read and printed.
+// Single values: reads and prints them.
 #include "config/values.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Values: how each kind of setting is read from a document and printed again. A kind is a struct
-// with a name for people, `read` and `print`; the schema ties keys to kinds.
+// Values: reads and prints each kind of setting. A kind is a struct with a name for people, `read`
+// and `print`; the schema ties keys to kinds.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace stile::config {
 
-// Every read() adds its complaint to the reader and returns nullopt when a value cannot be used.
+// Every read() reports its error to the reader and returns nullopt when a value cannot be used.
 // Every print() gives TOML that reads back as the same value.
 
 struct Boolean {

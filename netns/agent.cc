@@ -1,4 +1,4 @@
-// Agent: who lives in a namespace, and every name and number that follows from that.
+// Agent: the owner of a namespace, and all names and numbers derived from it.
 #include "netns/agent.h"
 
 #include <algorithm>
@@ -9,9 +9,9 @@ namespace {
 constexpr std::size_t max_id_length = 64;
 constexpr std::size_t hash_characters = 9;
 constexpr std::uint32_t uids_per_agent = 2048;
-// Containers of systemd and of subuid(5), and directory services with their default ranges, end
-// below this; ids from 2^31 on break programs that take them for negative numbers. In between there
-// is room for 65,536 times 2048.
+// The default ranges of systemd containers, subuid(5) and directory services end below this; ids
+// from 2^31 on break programs that read them as negative numbers. The range in between has room for
+// 65,536 times 2048 ids.
 constexpr std::uint32_t first_uid = 0x78000000;
 constexpr std::uint8_t shortest_subnet = 16;
 // Locally administered, unicast.
@@ -19,7 +19,7 @@ constexpr std::uint8_t host_mac_start = 0x02;
 constexpr std::uint8_t agent_mac_start = 0x06;
 constexpr std::uint8_t second_mac_byte = 0x73;
 
-// FNV-1a. Ids come from the operator, so nobody gains from a collision; `create` refuses one.
+// FNV-1a. The operator chooses ids, so a collision is no attack; `create` refuses one.
 constexpr std::uint64_t hash_of(std::string_view text) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {

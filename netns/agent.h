@@ -1,4 +1,4 @@
-// Agent: who lives in a namespace, and every name and number that follows from that.
+// Agent: the owner of a namespace, and all names and numbers derived from it.
 #pragma once
 
 #include <array>
@@ -11,17 +11,17 @@
 
 namespace stile::netns {
 
-// All devices of the fence begin with this, and whatever comes from such a device is dropped unless
-// a rule knows it: an agent that is half made, or half forgotten, has no network at all.
+// All devices of the fence begin with this prefix. Packets from such a device are dropped unless a
+// rule matches: a partly created or partly removed agent has no network at all.
 inline constexpr std::string_view device_prefix = "stile-";
 
-// What the device is called inside the namespace.
+// The name of the device inside the namespace.
 inline constexpr const char* inside_device = "eth0";
 
 struct Agent {
   std::string id;
   acl::Address address;
-  std::string instance;  // random; a second agent of the same id is another one
+  std::string instance;  // random; tells apart two agents that use the same id in turn
   friend bool operator==(const Agent&, const Agent&) = default;
 };
 
@@ -34,21 +34,21 @@ struct UidRange {
   friend bool operator==(const UidRange&, const UidRange&) = default;
 };
 
-// ^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$, so that an id is safe in a file name, too.
+// ^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$, so that an id is also safe in a file name.
 [[nodiscard]] bool is_agent_id(std::string_view text) noexcept;
 
 [[nodiscard]] std::string namespace_name(std::string_view id);  // "agent-ID"
-// "stile-" and nine characters of a hash: a device name has room for 15, an id has up to 64.
+// "stile-" and nine characters of a hash: a device name has at most 15, an id up to 64.
 [[nodiscard]] std::string device_name(std::string_view id);
 
-// Fixed, so that both ends can know the other as a permanent neighbour before it exists.
+// Fixed, so that each end can have the other as a permanent neighbour before it exists.
 [[nodiscard]] Mac host_mac(const acl::Address& agent) noexcept;
 [[nodiscard]] Mac agent_mac(const acl::Address& agent) noexcept;
 [[nodiscard]] bool is_host_mac(const Mac& mac) noexcept;  // of any agent
 
-// 2048 ids per address, from a part of the number space that nobody else hands out, so that no two
-// agents own each other's files and none is a user of the host. A subnet of more than 65,536
-// addresses would need more of them than there are.
+// 2048 ids per address, from a range that no other tool assigns, so that agents do not share file
+// owners and none is a user of the host. A subnet of more than 65,536 addresses would need more ids
+// than there are.
 [[nodiscard]] Result<UidRange> uid_range(const acl::Prefix& subnet, const acl::Address& agent);
 
 }  // namespace stile::netns

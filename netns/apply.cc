@@ -1,4 +1,4 @@
-// apply: does one step of a plan.
+// apply: executes the steps of a plan.
 #include "netns/apply.h"
 
 #include "netns/files.h"
@@ -34,7 +34,7 @@ Result<Link> require_link(Netlink& netlink, const std::string& name) {
 Result<void> make_namespace_step(const Host& host, const Agent& agent) {
   const auto uids = uid_range(host.setup.netns.subnet, agent.address);
   if (!uids) return uids.error();
-  // An empty file, or a namespace that is not ours, in the place of the one that we lost.
+  // Replaces an empty file, or a namespace that is not ours, at the path of our lost one.
   if (const auto removed = remove_namespace(agent.id); !removed) return removed.error();
   return make_namespace(agent.id, *uids);
 }
@@ -160,7 +160,7 @@ Result<void> remove_all(Host& host, Record& record, const BeforeStep& before) {
   Result<void> outcome;
   for (const auto step : plan_remove()) {
     if (before) before(step);
-    // The record stays as long as something else is left: it is how the rest is found again.
+    // The record stays until everything else is removed: it is needed to find the rest.
     if (step == Step::remove_record && !outcome) break;
     if (auto done = apply(host, record, step); !done && outcome) {
       outcome = Error{"cannot " + std::string{text(step)} + ": " + done.error().message};

@@ -1,4 +1,4 @@
-// apply: does one step of a plan.
+// apply: executes the steps of a plan.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,13 @@ namespace stile::netns {
 
 [[nodiscard]] Result<void> apply(Host& host, Record& record, Step step);
 
-// Called before each step; for tests that end the process there.
+// Called before each step; for tests that end the process at that point.
 using BeforeStep = std::function<void(Step)>;
 
-// All of them, in order, until one fails.
+// Executes all steps in order, until one fails.
 [[nodiscard]] Result<void> apply_all(Host& host, Record& record, std::span<const Step> steps,
                                      const BeforeStep& before = {});
-// All of them, whatever fails: to clean up. The first error is returned.
+// Executes all steps even if some fail, to clean up. Returns the first error.
 [[nodiscard]] Result<void> remove_all(Host& host, Record& record, const BeforeStep& before = {});
 
 }  // namespace stile::netns

@@ -1,4 +1,4 @@
-// binding: what ties an id to an address.
+// binding: what binds an id to an address.
 #include "netns/binding.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// binding: what ties an id to an address: the operator's own entry, or a card of ours.
+// binding: what binds an id to an address: the operator's own entry, or our card.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace stile::netns {
 
 struct Binding {
   std::string bound_by;                 // the operator's file; empty: our card
-  std::optional<acl::Address> address;  // that is asked for; nullopt: any
-  config::Node card;                    // from which ours is made
+  std::optional<acl::Address> address;  // the requested address; nullopt: any
+  config::Node card;                    // the base for our card
 };
 
-// Pure. An agent that the daemon knows already keeps its entry, and its one address is taken from
-// there; asking for another policy for it is an error, since the daemon would refuse the card.
+// Pure. An agent that the daemon already knows keeps its entry, and its single address comes from
+// there. Requesting another policy for it is an error, because the daemon would refuse the card.
 [[nodiscard]] Result<Binding> bind_agent(const config::NetnsSettings& settings,
                                          std::span<const KnownAgent> known, const std::string& id,
                                          const CardRequest& request);

@@ -1,4 +1,4 @@
-// check: proves that the fence stands, by looking at it and by trying to get through.
+// check: verifies the fence by inspecting it and by trying to get through.
 #include "netns/check.h"
 
 #include <arpa/inet.h>
@@ -26,8 +26,9 @@
 namespace stile::netns {
 namespace {
 
-// A packet needs microseconds from end to end, a loaded host much more. So each probe may take
-// long, but not all of them: where the fence is gone, most of them wait for what never comes.
+// A packet takes microseconds from end to end, on a loaded host much longer. So a single probe may
+// take long, but not all of them: if the fence is missing, most probes wait for packets that never
+// come.
 constexpr int look_ms = 10;
 constexpr int fewest_looks = 10;
 constexpr int most_looks = 100;
@@ -47,7 +48,7 @@ Result<void> check_shared(Host& host, CheckReport& report) {
   return {};
 }
 
-// A whole fence without a daemon behind it lets nothing out; it also lets nothing through.
+// An intact fence without a daemon is safe, but no request gets through.
 CheckRow daemon_row(const std::string& control_socket) {
   const auto problem = daemon_problem(control_socket);
   return {"-",
@@ -93,7 +94,7 @@ class Sender {
     if (!fd) return system_error("no packet socket");
     return Sender{std::move(fd), (*link)->index};
   }
-  // Why it could not; empty: sent.
+  // Why sending failed; empty: sent.
   [[nodiscard]] std::string send(const std::string& frame) const {
     sockaddr_ll to{};
     to.sll_family = AF_PACKET;
@@ -126,7 +127,7 @@ void note(const std::vector<Sighting>& sightings, int own_device, std::vector<Fa
         fact.has_reached = true;
         break;
       case Sighting::Place::arrived:
-        // Loopback shows again what was delivered to the host, other devices of ours cannot.
+        // Loopback repeats packets that were delivered to the host; our other devices cannot.
         if (seen.device == own_device) fact.has_arrived = true;
         break;
       case Sighting::Place::left:
@@ -151,7 +152,7 @@ Result<Run> start_run() {
   return Run{std::move(*observer), number};
 }
 
-// Somebody else's address, or one that nobody has.
+// The address of another agent, or an unused one.
 acl::Address other_than(const Host& host, const Agent& agent, const std::vector<Record>& records) {
   for (const auto& record : records) {
     if (record.agent.id != agent.id) return record.agent.address;
@@ -216,7 +217,7 @@ Result<void> check_probes(Host& host, const Agent& agent, const std::vector<Reco
       facts[i].not_sent = sender.error().message;
     }
   }
-  // Whatever took longer than its turn still counts.
+  // Packets that arrive after their probe's turn still count.
   note(run->observer.look(look_ms), own_device, facts);
   for (std::size_t i = 0; i < probes.size(); ++i) {
     const auto verdict = judge(probes[i].expected, facts[i]);

@@ -1,4 +1,4 @@
-// check: proves that the fence stands, by looking at it and by trying to get through.
+// check: verifies the fence by inspecting it and by trying to get through.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 namespace stile::netns {
 
 struct CheckRow {
-  std::string agent;  // "-": what all share
+  std::string agent;  // "-": shared by all agents
   std::string probe;
   std::string expected, got;
   bool is_good = false;
-  bool is_of_fence = true;  // else it says nothing about what gets out
+  bool is_of_fence = true;  // false: no effect on what gets out
 };
 
 struct AgentCounts {
@@ -31,7 +31,7 @@ struct CheckReport {
   [[nodiscard]] bool is_fence_whole() const;
 };
 
-// Of one agent, or of all. An error means that nothing could be checked.
+// Checks one agent, or all. An error means that nothing could be checked.
 [[nodiscard]] Result<CheckReport> check(Host& host, const std::optional<std::string>& id);
 
 }  // namespace stile::netns

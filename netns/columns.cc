@@ -1,4 +1,4 @@
-// columns: rows of words as a table for people.
+// columns: formats rows of words as a table for people.
 #include "netns/columns.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// columns: rows of words as a table for people.
+// columns: formats rows of words as a table for people.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace stile::netns {
 
-// Each column as wide as its widest word, two blanks between them, none at the end of a line.
+// Each column is as wide as its widest word; two blanks between columns, none at the end of a line.
 [[nodiscard]] std::string columns(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace stile::netns

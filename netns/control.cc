@@ -1,4 +1,4 @@
-// control: what stile-netns asks of the daemon.
+// control: the requests of stile-netns to the daemon.
 #include "netns/control.h"
 
 #include <chrono>
@@ -10,7 +10,7 @@
 namespace stile::netns {
 namespace {
 
-// The daemon may have to read large lists. What it says is only shown.
+// The daemon may have to read large lists. Its answer is only shown.
 constexpr control::Client::Bounds client_bounds{std::chrono::seconds{5}, std::size_t{1} << 20U};
 
 control::ClientResult<std::string> ask_daemon(const std::string& path, std::string_view request) {

@@ -1,11 +1,11 @@
-// control: what stile-netns asks of the daemon.
+// control: the requests of stile-netns to the daemon.
 #pragma once
 
 #include <string>
 
 namespace stile::netns {
 
-// Asks for a reload and waits for the answer, so that an agent that was created is known when
+// Requests a reload and waits for the answer, so that the daemon knows a created agent when
 // `create` returns. Empty: done, or there is no daemon (it reads the cards when it starts). Else a
 // warning for people.
 [[nodiscard]] std::string notify_daemon(const std::string& control_socket);

@@ -1,4 +1,4 @@
-// create: makes an agent's namespace, all of it or nothing.
+// create: creates an agent's namespace, completely or not at all.
 #include "netns/create.h"
 
 #include <sys/random.h>
@@ -42,7 +42,7 @@ Result<std::string> random_instance() {
   return text_result(std::move(text));
 }
 
-// The address that was asked for, or the next in rotation.
+// The requested address, or the next in rotation.
 Result<acl::Address> choose_address(const Host& host, const std::string& id, const Binding& binding,
                                     const std::vector<KnownAgent>& known) {
   const auto owners = host.records.owners();
@@ -74,7 +74,7 @@ Result<acl::Address> choose_address(const Host& host, const std::string& id, con
   return *address;
 }
 
-// What is there under that name without a record is not ours to use.
+// Refuses to use anything that has this name but no record: it is not ours.
 Result<void> require_free_name(const std::string& id) {
   const auto fd = open_namespace(id);
   if (!fd) return fd.error();
@@ -108,8 +108,8 @@ Result<void> make_anew(Host& host, Record& record, const BeforeStep& before) {
   return made;
 }
 
-// An agent that is there: what is missing is made, its card replaced if another one was given, or
-// changed by flags.
+// An existing agent: creates what is missing, and replaces its card if another one was given or
+// flags change it.
 Result<void> make_whole(Host& host, Record& record, const CreateRequest& request,
                         const Binding& binding, const BeforeStep& before) {
   if (binding.address && *binding.address != record.agent.address) {
@@ -122,11 +122,11 @@ Result<void> make_whole(Host& host, Record& record, const CreateRequest& request
                             (binding.bound_by.empty() && !request.card.says_nothing());
   if (changes_card) {
     state->has_card = false;
-    state->record = AgentState::Record::incomplete;  // to have it written again
+    state->record = AgentState::Record::incomplete;  // so that it is written again
     record.bound_by = binding.bound_by;
     const auto before_change = std::exchange(record.card, {});
     if (binding.bound_by.empty()) {
-      // Without --card the flags change the card that is there: --allow leaves its ttl alone.
+      // Without --card the flags change the existing card: --allow keeps its ttl.
       const bool is_change = !request.card.file && !before_change.empty();
       const config::Checked<config::Node> old =
           is_change ? read_bound_card(before_change) : config::Checked<config::Node>{binding.card};
@@ -160,7 +160,7 @@ Result<Created> create_locked(Host& host, const CreateRequest& request, const Be
     if (!done) return done.error();
     return Created{record.agent, true, expiry_of(record), {}};
   }
-  if (*found) {  // left by one that was killed
+  if (*found) {  // left by a killed process
     if (const auto removed = remove_all(host, **found); !removed) return removed.error();
   }
   auto record = new_record(host, request, *binding, known);
@@ -188,7 +188,7 @@ Result<Created> create(Host& host, const CreateRequest& request, const BeforeSte
         std::string{card_directory} +
         " is not among agents.directories: the daemon will not see the card");
   }
-  // Not under the lock: a slow daemon holds up nobody else.
+  // Outside the lock, so that a slow daemon does not block other processes.
   for (auto& warning : {notify_daemon(host.setup.control), reach_warning(host, created->agent)}) {
     if (!warning.empty()) created->warnings.push_back(warning);
   }

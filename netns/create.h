@@ -1,4 +1,4 @@
-// create: makes an agent's namespace, all of it or nothing.
+// create: creates an agent's namespace, completely or not at all.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct CreateRequest {
 
 struct Created {
   Agent agent;
-  bool was_there = false;  // it was repaired if need be, and its card replaced if one was given
+  bool was_there = false;  // existed: repaired if needed, card replaced if one was given
   std::optional<acl::UnixMicros> expires;  // of the card; nullopt: never
   std::vector<std::string> warnings;
 };

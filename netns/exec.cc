@@ -29,7 +29,7 @@ namespace {
 
 constexpr auto agent_home = "/root";
 
-// All that is needed from here on; collected while we are still the host's root in its namespaces.
+// Everything needed from here on, collected while we are still the host's root in its namespaces.
 struct Prepared {
   UniqueFd network, user;
   confine::ViewRequest view;
@@ -37,8 +37,8 @@ struct Prepared {
   std::vector<std::string> command, environment;
 };
 
-// Not shown, even if the caller stands in it: what is Stile's own, and what the host's root keeps
-// to itself.
+// Hidden, even if it is the working directory: Stile's own files, and files that only the host's
+// root may see.
 std::vector<std::string> hidden_paths(const Setup& setup) {
   std::vector<std::string> paths{agent_home, "/run", "/tmp", "/var/tmp", setup.state_dir};
   paths.insert(paths.end(), setup.card_directories.begin(), setup.card_directories.end());
@@ -78,7 +78,7 @@ Result<confine::Request> make_request(const Setup& setup, const ExecRequest& req
       confine::add_programs(variable.substr(path.size()), request.command[0], wanted);
     }
   }
-  // Programs in root's home are behind a directory that only root may enter.
+  // Only root may enter root's home, so programs there are not reachable.
   std::erase_if(wanted.programs,
                 [](const auto& place) { return confine::is_within(place, agent_home); });
   if (auto done = confine::add_sockets(environment, wanted); !done) return done.error();
@@ -124,13 +124,14 @@ Result<Prepared> prepare(Host& host, const ExecRequest& request) {
                       {given, proxy_url(settings), agent_home, wanted->expose, writable, {}})};
 }
 
-// From the host's root to the agent's. The order matters: mounts while we may, then the user
-// namespace, then a copy of the mounts that its root cannot undo, then its user ids.
+// Changes from the host's root to the agent's. The order matters: first the mounts, while we have
+// the privileges, then the user namespace, then a copy of the mounts that its root cannot undo,
+// then its user ids.
 Result<void> become_agent(const Prepared& prepared) {
   if (::setns(prepared.network.get(), CLONE_NEWNET) != 0) {
     return system_error("cannot enter the network namespace");
   }
-  // Slave: what the host unmounts goes away here, too, or a deleted namespace would live on.
+  // Slave: an unmount on the host also applies here, or a deleted namespace would stay alive.
   if (::unshare(CLONE_NEWNS) != 0 ||
       ::mount(nullptr, "/", nullptr, MS_SLAVE | MS_REC, nullptr) != 0) {
     return system_error("cannot make a mount namespace");
@@ -145,7 +146,7 @@ Result<void> become_agent(const Prepared& prepared) {
   if (::setgroups(0, nullptr) != 0 || ::setresgid(0, 0, 0) != 0 || ::setresuid(0, 0, 0) != 0) {
     return system_error("cannot become root inside");
   }
-  // After the change of user, which clears it.
+  // After the change of user, which clears this setting.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return system_error("cannot tie us to our parent");
   if (::sethostname(prepared.hostname.data(), prepared.hostname.size()) != 0) {
     return system_error("cannot set the host name");
@@ -158,7 +159,7 @@ Result<void> become_agent(const Prepared& prepared) {
   return confine::give_up(confine::Powers::all_inside);
 }
 
-// The first process of the PID namespace: when it ends, the kernel ends all others.
+// The first process of the PID namespace: when it ends, the kernel kills all others.
 int first_process(const Prepared& prepared, const sigset_t& mask) {
   if (const auto done = become_agent(prepared); !done) {
     std::fprintf(stderr, "stile-netns: %s\n", done.error().message.c_str());

@@ -12,15 +12,15 @@ namespace stile::netns {
 struct ExecRequest {
   std::string id;
   std::vector<std::string> command;
-  std::vector<std::string> read, write;  // paths that are seen beside the system
-  std::vector<std::string> expose;       // paths that are seen with the sockets in them
-  bool has_host_files = false;           // all of the host's files, as far as they are not hidden
+  std::vector<std::string> read, write;  // paths that are visible beside the system
+  std::vector<std::string> expose;       // paths that are visible with the sockets in them
+  bool has_host_files = false;           // all of the host's files except hidden ones
 };
 
-// Root inside: all capabilities in the agent's user namespace and none outside of it, in PID,
-// mount, IPC and UTS namespaces of its own. Refuses if the fence is not whole. Ends with the
-// command, and everything that the command left running ends with it. Returns the exit status; an
-// error is our own failure, with nothing run.
+// Runs as root inside: all capabilities in the agent's user namespace and none outside, in separate
+// PID, mount, IPC and UTS namespaces. Refuses if the fence is not intact. Ends with the command,
+// and ends all processes that the command left running. Returns the exit status; an error is our
+// own failure, and the command did not run.
 [[nodiscard]] Result<int> exec_as(Host& host, const ExecRequest& request);
 
 }  // namespace stile::netns

@@ -12,8 +12,8 @@ namespace stile::netns {
 
 namespace {
 
-// What table_shape() gives where our text, and nothing else, was loaded: it is, for a moment, in an
-// empty network namespace. So neither the version of nftables nor that of the kernel matters.
+// The result of table_shape() with exactly our text loaded, which happens briefly in an empty
+// network namespace. So the versions of nftables and of the kernel do not matter.
 Result<std::string> expected_shape(const config::NetnsSettings& settings) {
   const auto visit = NamespaceVisit::enter_new();
   if (!visit) return visit.error();
@@ -59,14 +59,14 @@ Result<std::vector<std::string>> raise_fence(Host& host) {
     if (auto loaded = run_nft(whole_table(settings, agents)); !loaded) return loaded.error();
     done.push_back("loaded the table inet stile");
   }
-  // Tried rather than looked up: with a thousand agents there are a thousand routes to look at.
+  // Added without a look-up: with a thousand agents there are a thousand routes to read.
   const auto has_new_route = add_unreachable(host.route, settings.subnet);
   if (!has_new_route) return has_new_route.error();
   if (*has_new_route) done.push_back("added the unreachable route for " + settings.subnet.text());
   const auto has_new_gateway = add_address(host.route, loopback_index, settings.gateway);
   if (!has_new_gateway) return has_new_gateway.error();
   if (*has_new_gateway) {
-    // A fresh network namespace has its loopback down.
+    // In a new network namespace, the loopback is down.
     if (auto raised = raise_link(host.route, loopback_index, false); !raised) return raised.error();
     done.push_back("added the gateway " + settings.gateway.text() + " to lo");
   }

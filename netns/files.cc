@@ -1,4 +1,4 @@
-// files: small files of our own, written as a whole or not at all.
+// files: small files of our own, written completely or not at all.
 #include "netns/files.h"
 
 #include <dirent.h>
@@ -39,7 +39,7 @@ Result<UniqueFd> open_directory(const std::string& path, mode_t mode, gid_t grou
 Result<void> write_file(int directory, const std::string& name, std::string_view text, mode_t mode,
                         gid_t group) {
   const std::string temporary = "." + name + ".new";
-  // One that a killed process left behind. Writers hold the lock, so it is nobody's.
+  // A leftover of a killed process. Writers hold the lock, so it is not in use.
   ::unlinkat(directory, temporary.c_str(), 0);
   const UniqueFd fd{::openat(directory, temporary.c_str(),
                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)};

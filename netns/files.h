@@ -1,4 +1,4 @@
-// files: small files of our own, written as a whole or not at all.
+// files: small files of our own, written completely or not at all.
 #pragma once
 
 #include <sys/stat.h>
@@ -18,29 +18,29 @@ namespace stile::netns {
 [[nodiscard]] Error system_error(const std::string& what);
 [[nodiscard]] Error system_error(const std::string& what, int code);
 
-// A Result that holds a text: written out, since a string alone would also make an Error.
+// A Result with a text, made explicitly, since a string could also become an Error.
 [[nodiscard]] inline Result<std::string> text_result(std::string text) {
   return Result<std::string>{boost::system::in_place_value, std::move(text)};
 }
 
-// Makes a directory, or takes the one that is there if it belongs to root and nobody else can write
-// it. What a less privileged process could have planted is never followed.
+// Creates a directory, or uses an existing one if root owns it and only root can write to it. Never
+// follows anything that a less privileged process could have created.
 [[nodiscard]] Result<UniqueFd> open_directory(const std::string& path, mode_t mode,
                                               gid_t group = 0);
 
-// Writes beside the place and renames, so that a reader sees the old file or the new one, and a
-// symbolic link at that place is replaced, not followed.
+// Writes a temporary file beside the path and renames it, so that a reader sees the old file or the
+// new one. A symbolic link at the path is replaced, not followed.
 [[nodiscard]] Result<void> write_file(int directory, const std::string& name, std::string_view text,
                                       mode_t mode = 0600, gid_t group = 0);
 
-// nullopt: there is none. Not more than `max_bytes`; no symbolic links.
+// nullopt: no such file. Reads at most `max_bytes`; refuses symbolic links.
 [[nodiscard]] Result<std::optional<std::string>> read_file(int directory, const std::string& name,
                                                            std::size_t max_bytes = 64U << 10U);
 
-// False: there was none.
+// False: no such file.
 [[nodiscard]] Result<bool> remove_file(int directory, const std::string& name);
 
-// Names in a directory, hidden ones left out, sorted.
+// Names in a directory, sorted, without hidden ones.
 [[nodiscard]] Result<std::vector<std::string>> names_in(int directory);
 
 }  // namespace stile::netns

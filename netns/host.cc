@@ -20,7 +20,7 @@ constexpr const char* daemon_group = "stile";
 Result<Host> Host::open(Setup setup) {
   if (::geteuid() != 0) return Error{"stile-netns needs to be root"};
   if (auto directory = open_directory(run_directory, 0755); !directory) return directory.error();
-  // Root's, if there is no such group: then the daemon runs as root as well.
+  // Root's group if that group does not exist: then the daemon also runs as root.
   const gid_t group = config::find_group(daemon_group).value_or(0);
   auto cards = open_directory(card_directory, 0750, group);
   if (!cards) return cards.error();

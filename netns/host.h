@@ -17,14 +17,14 @@ struct Host {
   Netlink netfilter;  // of the same
   Records records;
   UniqueFd cards;    // /run/stile/agents.d
-  gid_t card_group;  // who may read a card: the daemon's group
+  gid_t card_group;  // the daemon's group, which may read a card
 
-  // Makes the directories below /run if they are not there.
+  // Creates the directories below /run if they are missing.
   static Result<Host> open(Setup setup);
 };
 
-// One change at a time, over all processes: what is half made is then always somebody's who died.
-// Held until it ends.
+// Allows one change at a time, across all processes: so an incomplete state always belongs to a
+// process that died. Held until destruction.
 class Lock {
  public:
   static Result<Lock> take();

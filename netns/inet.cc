@@ -12,7 +12,7 @@ namespace stile::netns {
 namespace {
 
 constexpr std::uint8_t whole_address = 32;
-// Later than any route that somebody could set for the same prefix on purpose.
+// A higher metric than any route that an operator sets for the same prefix.
 constexpr std::uint32_t last_metric = 0xffffffff;
 
 Result<bool> accept_existing(const Answer& answer, const std::string& what) {
@@ -38,7 +38,7 @@ struct FoundRoute {
   int index = 0;
 };
 
-// The route that the kernel would take, as it stands in the table.
+// The route that the kernel would use, as it is in the table.
 Result<FoundRoute> matching_route(Netlink& netlink, const acl::Address& to) {
   Message message{RTM_GETROUTE, 0};
   auto& request = message.extra<rtmsg>();
@@ -56,7 +56,7 @@ Result<FoundRoute> matching_route(Netlink& netlink, const acl::Address& to) {
       if (type == RTA_OIF) found.index = static_cast<int>(mnl_attr_get_u32(&attribute));
     });
   });
-  // No route, or one that refuses: both are answers.
+  // No route, or one that refuses: both are valid answers.
   const bool is_answer = answer.is_ok() || answer.code == ENETUNREACH ||
                          answer.code == EHOSTUNREACH || answer.code == EACCES ||
                          answer.code == EINVAL;
@@ -131,7 +131,7 @@ Result<bool> add_unreachable(Netlink& netlink, const acl::Prefix& subnet) {
 }
 
 Result<bool> has_unreachable(Netlink& netlink, const acl::Prefix& subnet) {
-  // Not by a look-up: the answer would be the error that such a route is there to give.
+  // A dump, not a look-up: a look-up returns the error that such a route exists to produce.
   Message message{RTM_GETROUTE, NLM_F_DUMP};
   message.extra<rtmsg>().rtm_family = AF_INET;
   bool is_there = false;

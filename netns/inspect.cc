@@ -1,4 +1,4 @@
-// inspect: how much of an agent is there.
+// inspect: finds which parts of an agent exist.
 #include "netns/inspect.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ Result<bool> is_raised(Netlink& netlink, const Agent& agent, const Link& link) {
   return has_neighbour(netlink, link.index, agent.address, agent_mac(agent.address));
 }
 
-// Ours, as the record has it; or none, where the operator's own card binds the agent.
+// Our card, equal to the record; or none, if the operator's own card binds the agent.
 Result<bool> has_card(const Host& host, const Record& record) {
   const auto text = read_file(host.cards.get(), card_name(record.agent.id), config::max_card_bytes);
   if (!text) return text.error();

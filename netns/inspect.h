@@ -1,4 +1,4 @@
-// inspect: how much of an agent is there.
+// inspect: finds which parts of an agent exist.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace stile::netns {
 
 inline std::string card_name(std::string_view id) { return std::string{id} + ".json"; }
 
-// Looks at everything that the record says should be there.
+// Checks everything that should exist according to the record.
 [[nodiscard]] Result<AgentState> inspect(Host& host, const Record& record);
 
 }  // namespace stile::netns

@@ -73,7 +73,7 @@ Result<std::vector<Link>> fence_links(Netlink& netlink) {
       links.push_back(std::move(link));
     }
   });
-  // A device that came or went meanwhile is seen the next time.
+  // A device that appears or disappears meanwhile is found the next time.
   if (!answer.is_ok() && answer.code != EINTR) return answer.error("cannot list the devices");
   return links;
 }

@@ -1,4 +1,4 @@
-// list: the agents that there are, as a table or JSON.
+// list: the existing agents, as a table or JSON.
 #include "netns/list.h"
 
 #include <set>

@@ -1,4 +1,4 @@
-// list: the agents that there are, as a table or JSON.
+// list: the existing agents, as a table or JSON.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@ namespace stile::netns {
 struct Listed {
   Agent agent;
   std::string device;
-  std::uint32_t root_uid = 0;  // of the host, that root inside is
-  std::string state;           // "ok", or what is wrong as far as a glance tells
+  std::uint32_t root_uid = 0;  // of root inside, on the host
+  std::string state;           // "ok", or the problem that a quick look finds
   std::optional<acl::UnixMicros> expires;
   Count passed, refused;
 };
 
-// A glance: the records, the devices and the elements. `check` looks closer.
+// A quick look at the records, the devices and the elements. `check` tests more.
 [[nodiscard]] Result<std::vector<Listed>> list_agents(Host& host);
 
 [[nodiscard]] std::string list_table(const std::vector<Listed>& agents);

@@ -1,4 +1,4 @@
-// namespaces: a network namespace owned by a user namespace of its own, and how to enter it.
+// namespaces: a network namespace owned by its own user namespace, and how to enter it.
 #include "netns/namespaces.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ Result<Pipe> make_pipe() {
   return Pipe{UniqueFd{ends[0]}, UniqueFd{ends[1]}};
 }
 
-// A process in namespaces of its own that does nothing but exist, until this object ends.
+// An idle process in new namespaces, which keeps them alive until this object is destroyed.
 class Founder {
  public:
   static Result<Founder> start() {
@@ -89,20 +89,20 @@ class Founder {
 };
 
 Result<void> write_map(const std::string& path, const UidRange& ids) {
-  // One id of the range plays nobody, which programs expect to be there.
+  // One id of the range is mapped to the user `nobody`, which programs expect to exist.
   const auto last = ids.count - 1;
   const auto text = "0 " + std::to_string(ids.first) + " " + std::to_string(last) + "\n" +
                     std::to_string(nobody) + " " + std::to_string(ids.first + last) + " 1\n";
   const UniqueFd fd{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
-  // The kernel takes a map only as one write.
+  // The kernel accepts a map only as a single write.
   if (!fd || ::write(fd.get(), text.data(), text.size()) < 0) {
     return system_error("cannot map the ids " + std::to_string(ids.first) + " and following");
   }
   return {};
 }
 
-// Shared, as ip(8) does it: a namespace made here shows up in mount namespaces that were made
-// before, or it could not be deleted while one of them lives.
+// Shared, as ip(8) does it: a namespace created here also appears in older mount namespaces.
+// Otherwise it could not be deleted while one of them lives.
 Result<void> prepare_directory() {
   if (::mkdir(namespace_directory, 0755) != 0 && errno != EEXIST) {
     return system_error(std::string{"cannot make "} + namespace_directory);
@@ -179,7 +179,7 @@ Result<UniqueFd> owner_of(const UniqueFd& namespace_fd) {
 Result<bool> remove_namespace(std::string_view id) {
   const auto path = namespace_path(id);
   bool was_there = false;
-  // Several may lie on top of each other if the directory was not shared at some time.
+  // Several mounts may be stacked if the directory was not shared at some time.
   while (::umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) was_there = true;
   if (errno != EINVAL && errno != ENOENT) return system_error("cannot unmount " + path);
   if (::unlink(path.c_str()) == 0) return true;
@@ -204,7 +204,7 @@ Result<NamespaceVisit> NamespaceVisit::enter_new() {
 }
 
 NamespaceVisit::~NamespaceVisit() {
-  // Going on in the wrong namespace would build the host's side of the fence in an agent's.
+  // Continuing in the wrong namespace would build the host's side of the fence in an agent's.
   if (home_ && ::setns(home_.get(), CLONE_NEWNET) != 0) std::abort();
 }
 

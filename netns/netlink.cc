@@ -1,4 +1,4 @@
-// Netlink: requests to the kernel, each with its answer.
+// Netlink: requests to the kernel and their answers.
 #include "netns/netlink.h"
 
 #include <arpa/inet.h>
@@ -66,7 +66,7 @@ Result<Netlink> Netlink::open(int protocol) {
     return system_error("cannot bind a netlink socket");
   }
   int on = 1;
-  // Old kernels say no; then there are numbers only.
+  // Old kernels refuse this; then errors have only a number.
   mnl_socket_setsockopt(netlink.socket_.get(), NETLINK_EXT_ACK, &on, sizeof on);
   return netlink;
 }
@@ -92,7 +92,7 @@ Answer Netlink::ask(Message& message, const Each& each) {
     int left = static_cast<int>(got);
     for (const auto* part = reinterpret_cast<const nlmsghdr*>(buffer.data());
          mnl_nlmsg_ok(part, left); part = mnl_nlmsg_next(part, &left)) {
-      if (part->nlmsg_seq != sequence_) continue;  // an event, or an answer that nobody waits for
+      if (part->nlmsg_seq != sequence_) continue;  // an event, or a stale answer
       if ((part->nlmsg_flags & NLM_F_DUMP_INTR) != 0) was_interrupted = true;
       if (part->nlmsg_type == NLMSG_DONE) return {was_interrupted ? EINTR : 0, {}};
       if (part->nlmsg_type == NLMSG_ERROR) {

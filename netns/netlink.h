@@ -1,4 +1,4 @@
-// Netlink: requests to the kernel, each with its answer. What libmnl is used for.
+// Netlink: requests to the kernel and their answers. The only user of libmnl.
 #pragma once
 
 #include <libmnl/libmnl.h>
@@ -16,8 +16,8 @@
 
 namespace stile::netns {
 
-// One request under construction. Everything put into it is bounded by its caller (names of
-// devices, addresses), far below the size of the buffer.
+// One request under construction. The caller bounds everything put into it (device names,
+// addresses), far below the size of the buffer.
 class Message {
  public:
   Message(std::uint16_t type, std::uint16_t flags);
@@ -29,7 +29,7 @@ class Message {
   Header& extra() {
     return *static_cast<Header*>(mnl_nlmsg_put_extra_header(header_, sizeof(Header)));
   }
-  void put(std::uint16_t type, std::string_view text);  // with a NUL behind it
+  void put(std::uint16_t type, std::string_view text);  // with a trailing NUL
   void put(std::uint16_t type, const void* data, std::size_t size);
   void put_u32(std::uint16_t type, std::uint32_t value);
   void put_address(std::uint16_t type, const acl::Address& v4);
@@ -42,7 +42,7 @@ class Message {
   nlmsghdr* header_;
 };
 
-// What the kernel said: 0 or an errno, with its own words if it had any.
+// The kernel's answer: 0 or an errno, with its error text if there is one.
 struct Answer {
   int code = 0;
   std::string words;
@@ -52,17 +52,18 @@ struct Answer {
 
 class Netlink {
  public:
-  // Speaks for the network namespace that the calling thread is in now, wherever it goes later.
+  // Bound to the network namespace that the calling thread is in now, even if the thread moves
+  // later.
   static Result<Netlink> open(int protocol = NETLINK_ROUTE);
 
-  // A change; the kernel acknowledges it.
+  // Requests a change; the kernel acknowledges it.
   [[nodiscard]] Answer change(Message& message);
-  // A question; `each` gets every message of the answer. Without NLM_F_DUMP there is one at most.
-  // EINTR: something changed during the dump, and the answer may be of two minds. Ask again.
+  // Queries the kernel; `each` gets every message of the answer. Without NLM_F_DUMP there is at
+  // most one. EINTR: something changed during the dump, and the answer may be inconsistent. Retry.
   using Each = std::function<void(const nlmsghdr&)>;
   [[nodiscard]] Answer ask(Message& message, const Each& each);
 
-  // For those who listen to events.
+  // For listening to events.
   [[nodiscard]] Result<void> join(unsigned group);
   [[nodiscard]] int fd() const noexcept { return mnl_socket_get_fd(socket_.get()); }
 
@@ -76,12 +77,12 @@ class Netlink {
   std::uint32_t sequence_ = 0;
 };
 
-// Calls `each` for every attribute of a message or of a nest, with its type.
+// Calls `each` for every attribute of a message or of a nested attribute, with its type.
 using EachAttribute = std::function<void(std::uint16_t, const nlattr&)>;
 void for_attributes(const nlmsghdr& message, std::size_t header_size, const EachAttribute& each);
 void for_nested(const nlattr& nest, const EachAttribute& each);
 
 [[nodiscard]] std::string_view text_of(const nlattr& attribute);  // without the NUL
-[[nodiscard]] acl::Address address_of(const nlattr& attribute);   // 0.0.0.0 if it is none
+[[nodiscard]] acl::Address address_of(const nlattr& attribute);   // 0.0.0.0 if it is not one
 
 }  // namespace stile::netns

@@ -1,4 +1,4 @@
-// nft: changes to nftables, as text. What libnftables is used for.
+// nft: changes to nftables, as text. The only user of libnftables.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace stile::netns {
 
-// Runs commands as nft(8) reads them, in one transaction: all of it or nothing. Acts in the network
+// Runs commands in the syntax of nft(8), in one transaction: all or nothing. Acts in the network
 // namespace of the calling thread.
 [[nodiscard]] Result<void> run_nft(const std::string& commands);
 
-// What nft(8) prints for a command that lists.
+// The output of nft(8) for a list command.
 [[nodiscard]] Result<std::string> list_nft(const std::string& command);
 
 }  // namespace stile::netns

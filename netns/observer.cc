@@ -1,4 +1,4 @@
-// Observer: eyes on the host's side that see where the packets of a probe go.
+// Observer: sees on the host's side where the packets of a probe go.
 #include "netns/observer.h"
 
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 namespace stile::netns {
 namespace {
 
-constexpr int receive_buffer_bytes = 8 << 20;  // the devices of a busy host have much to show
+constexpr int receive_buffer_bytes = 8 << 20;  // a busy host has much traffic
 constexpr int mode = SOCK_NONBLOCK | SOCK_CLOEXEC;
 
 constexpr std::array<std::pair<int, int>, 7> raw_sockets{{

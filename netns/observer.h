@@ -1,4 +1,4 @@
-// Observer: eyes on the host's side that see where the packets of a probe go.
+// Observer: sees on the host's side where the packets of a probe go.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,12 @@ struct Sighting {
 
 class Observer {
  public:
-  // Listens on every device, and with raw sockets for every protocol that is probed: they get a
-  // copy of all that is delivered, whichever port it is for. Also holds open_port open on all
-  // addresses.
+  // Listens on every device, and with raw sockets for every probed protocol, which get a copy of
+  // all delivered packets for any port. Also keeps open_port open on all addresses.
   static Result<Observer> open(std::uint64_t run);
 
   [[nodiscard]] std::uint16_t open_port() const noexcept { return port_; }
-  // Everything seen since the last call. Waits that long for something to come.
+  // Everything seen since the last call. Waits up to that time for a packet.
   [[nodiscard]] std::vector<Sighting> look(int patience_ms);
 
  private:

@@ -71,7 +71,7 @@ std::string echo_request(bool is_v4, const Token& token) {
   return bytes;
 }
 
-// As far as a listener for the protocol would look: the common header. Its checksum is wrong.
+// Only the common header, which is what a listener for the protocol reads. Its checksum is wrong.
 std::string sctp_start(std::uint16_t port, const Token& token) {
   std::string bytes;
   put16(bytes, source_port);

@@ -10,7 +10,7 @@
 
 namespace stile::netns {
 
-// Stands in each packet, to know it again wherever it turns up.
+// Part of each packet, to recognize it anywhere.
 using Token = std::array<char, 16>;
 
 struct Ends {
@@ -24,12 +24,12 @@ inline constexpr std::uint8_t protocol_udp = 17;
 inline constexpr std::uint8_t protocol_sctp = 132;
 
 // An Ethernet frame with an IP packet of that protocol (for IPv6 ICMP becomes ICMPv6): a SYN, a
-// datagram, an echo request, an INIT, with the token as data. Ports as far as the protocol has
+// datagram, an echo request, an INIT, with the token as data. Ports are set if the protocol has
 // them.
 [[nodiscard]] std::string make_packet(const Ends& ends, std::uint8_t protocol, std::uint16_t port,
                                       const Token& token);
 
-// "Who has `to`? Tell `from`", to everybody, padded with the token.
+// An ARP broadcast, "Who has `to`? Tell `from`", padded with the token.
 [[nodiscard]] std::string make_arp_request(const Ends& ends, const Token& token);
 
 // The Internet checksum, RFC 1071.

@@ -1,4 +1,4 @@
-// plan: from what there is to what there should be, as a list of steps.
+// plan: the steps from the current state to the wanted state.
 #include "netns/plan.h"
 
 #include <array>
@@ -13,7 +13,7 @@ constexpr std::array creation{
     Step::admit,        Step::write_card,     Step::complete_record,
 };
 
-// The record is marked first: a removal that was cut short is finished by `repair`, not undone.
+// Marks the record first: `repair` finishes an interrupted removal instead of undoing it.
 constexpr std::array removal{
     Step::write_record, Step::remove_devices,   Step::expel,         Step::close_sockets,
     Step::remove_card,  Step::remove_namespace, Step::remove_record,

@@ -1,4 +1,4 @@
-// plan: from what there is to what there should be, as a list of steps. Pure: looks at nothing.
+// plan: the steps from the current state to the wanted state. Pure: reads nothing from the system.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace stile::netns {
 
-// What one agent consists of, in the order in which it is made. Each step can be repeated.
+// The parts of one agent, in the order of creation. Each step can be repeated.
 enum class Step : std::uint8_t {
-  write_record,     // the journal, as incomplete: from here on `repair` knows what to clean up
+  write_record,     // the journal, as incomplete: from here on `repair` can clean up
   make_namespace,   // user and network namespace, kept by a file in /run/netns
   make_devices,     // the veth pair, down on the host's side
   shut_device,      // sysctls of the host's end
@@ -17,23 +17,23 @@ enum class Step : std::uint8_t {
   raise_device,     // host's end up, with route and neighbour
   admit,            // elements in the sets of the table
   write_card,       // from here on the daemon knows the agent
-  complete_record,  // all is there
-  // And the way back, which begins with write_record as well.
-  remove_devices,    // from here on nothing arrives
+  complete_record,  // everything exists
+  // The steps of a removal, which also begins with write_record.
+  remove_devices,    // from here on no packet arrives
   expel,             // elements out of the sets
-  close_sockets,     // connections that the host still has with that address
-  remove_card,       // the daemon forgets the agent
-  remove_namespace,  // the file in /run/netns; the namespace lives on with its last process
+  close_sockets,     // the host's open connections with that address
+  remove_card,       // the daemon removes the agent
+  remove_namespace,  // the file in /run/netns; the namespace ends with its last process
   remove_record,
 };
 [[nodiscard]] std::string_view text(Step step) noexcept;
 
-// What was found of an agent. Default: nothing.
+// The parts of an agent that were found. Default: none.
 struct AgentState {
   enum class Record : std::uint8_t { none, incomplete, complete };
   Record record = Record::none;
   bool has_namespace = false;
-  bool has_devices = false;        // the host's end is there, with our address and flags
+  bool has_devices = false;        // the host's end exists, with our address and flags
   bool is_device_shut = false;     // all sysctls as they should be
   bool is_settled_inside = false;  // the other end is in the namespace and has what it needs
   bool is_raised = false;          // host's end up, with route and neighbour
@@ -44,12 +44,12 @@ struct AgentState {
 
 [[nodiscard]] bool is_whole(const AgentState& state) noexcept;
 
-// Everything, for an agent that was not there.
+// All steps, for a new agent.
 [[nodiscard]] std::vector<Step> plan_create();
-// Only what is missing; nothing for one that is whole. What depends on something that has to be
-// made again is made again, too: devices live in a namespace and are its end.
+// Only the missing parts; nothing for a complete agent. Parts that depend on a recreated part are
+// recreated, too: devices exist in a namespace and end with it.
 [[nodiscard]] std::vector<Step> plan_repair(const AgentState& state);
-// Always all of it: what is gone already costs one failed look-up.
+// Always all steps: a part that is already gone costs only one failed look-up.
 [[nodiscard]] std::vector<Step> plan_remove();
 
 }  // namespace stile::netns

@@ -1,4 +1,4 @@
-// pool: which address a new agent gets.
+// pool: chooses the address of a new agent.
 #include "netns/pool.h"
 
 namespace stile::netns {

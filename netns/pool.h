@@ -1,4 +1,4 @@
-// pool: which address a new agent gets.
+// pool: chooses the address of a new agent.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace stile::netns {
 
-// An address that an agent can have: inside the subnet, neither its first nor its last, not the
+// Whether an agent can have the address: inside the subnet, neither its first nor its last, not the
 // gateway.
 [[nodiscard]] bool is_for_agents(const config::NetnsSettings& settings,
                                  const acl::Address& address) noexcept;
 
-// The first free address after the one that was given last, around the end of the subnet if need
-// be. In rotation, so that an address that was freed comes back as late as possible: packets for
-// its former owner may still be on their way. None: all are taken.
+// The first free address after the last assigned one, wrapping around at the end of the subnet. In
+// rotation, so that a freed address is reused as late as possible: packets for its former owner may
+// still be in transit. None: all are taken.
 [[nodiscard]] std::optional<acl::Address> next_address(
     const config::NetnsSettings& settings, const std::optional<acl::Address>& last_given,
     const std::function<bool(const acl::Address&)>& is_taken);

@@ -1,4 +1,4 @@
-// probe: what `check` tries from inside, and how each outcome is judged.
+// probe: the packets that `check` sends from inside, and how each outcome is judged.
 #include "netns/probe.h"
 
 #include <cstring>
@@ -6,7 +6,7 @@
 namespace stile::netns {
 namespace {
 
-// Addresses for documentation (RFC 5737, RFC 3849): should one leave, it ends at the next router.
+// Addresses for documentation (RFC 5737, RFC 3849): if a packet leaks, the next router drops it.
 const acl::Address outside = acl::Address::v4(0xc0000201);         // 192.0.2.1
 const acl::Address outside_source = acl::Address::v4(0xc0000207);  // 192.0.2.7
 const acl::Address metadata = acl::Address::v4(0xa9fea9fe);        // 169.254.169.254

@@ -1,4 +1,4 @@
-// processes: who is in an agent's namespaces.
+// processes: finds the processes in an agent's namespaces.
 #include "netns/processes.h"
 
 #include <fcntl.h>
@@ -52,7 +52,7 @@ bool is_inside(int proc, const std::string& pid, const Home& home) {
   return is_below(UniqueFd{::openat(proc, user.c_str(), O_RDONLY | O_CLOEXEC)}, home.user);
 }
 
-// By a descriptor: the number alone may have become somebody else's in the meantime.
+// By a descriptor: another process may have the same number in the meantime.
 void kill_if_inside(pid_t pid, const Home& home) {
   const UniqueFd handle{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
   const UniqueFd proc{::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};

@@ -1,4 +1,4 @@
-// processes: who is in an agent's namespaces.
+// processes: finds the processes in an agent's namespaces.
 #pragma once
 
 #include <sys/types.h>
@@ -16,11 +16,11 @@ struct Process {
   std::string name;
 };
 
-// Those in that network namespace, and those in its user namespace or one below it: a process can
-// leave the first for one that it made itself, but not the second.
+// The processes in that network namespace, and in its user namespace or one below it: a process can
+// leave the first for a namespace that it creates, but it cannot leave the second.
 [[nodiscard]] Result<std::vector<Process>> processes_in(const UniqueFd& namespace_fd);
 
-// Kills until there is none left. Returns those that were found.
+// Kills until none is left. Returns the processes that were found.
 [[nodiscard]] Result<std::vector<Process>> kill_processes_in(const UniqueFd& namespace_fd);
 
 }  // namespace stile::netns

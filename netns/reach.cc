@@ -1,4 +1,4 @@
-// reach: can an agent get as far as the proxy's port?
+// reach: checks whether an agent can reach the proxy's port.
 #include "netns/reach.h"
 
 #include <arpa/inet.h>
@@ -18,8 +18,8 @@
 namespace stile::netns {
 namespace {
 
-// Both ends are on this host. More than once, since a device that was just raised drops what it
-// gets until the kernel has noticed its carrier.
+// Both ends are on this host. Tries more than once, since a device that was just set up drops
+// packets until the kernel has noticed its carrier.
 constexpr std::array patience_ms{10, 20, 40, 80, 160, 320, 640};
 
 sockaddr_in socket_address(const acl::Address& address, std::uint16_t port) {

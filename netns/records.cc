@@ -1,4 +1,4 @@
-// Records: the journal of what `stile-netns` made, one file per agent in /run/stile/netns.
+// Records: the journal of what `stile-netns` created, one file per agent in /run/stile/netns.
 #include "netns/records.h"
 
 #include <string_view>

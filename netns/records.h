@@ -1,7 +1,7 @@
-// Records: the journal of what `stile-netns` made, one file per agent in /run/stile/netns.
+// Records: the journal of what `stile-netns` created, one file per agent in /run/stile/netns.
 //
-// A record is the first thing that is written and the last that is removed, so whatever a killed
-// process leaves behind belongs to a record that is not complete.
+// A record is written first and removed last, so everything that a killed process leaves behind
+// belongs to an incomplete record.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ class Records {
   [[nodiscard]] Result<void> write(const Record& record) const;
   [[nodiscard]] Result<void> remove(const Agent& agent) const;
 
-  // Who has which address, from the names of the files alone: with a thousand agents, opening each
+  // The agents and their addresses, from the file names alone: with a thousand agents, opening each
   // file would be most of the work of a `create`.
   struct Owner {
     std::string id;

@@ -1,4 +1,4 @@
-// remove: takes an agent away, and says who was still inside.
+// remove: removes an agent, and reports the processes that are still inside.
 #include "netns/remove.h"
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace stile::netns {
 namespace {
 
-// The namespace itself, if there was one: it lives as long as somebody is in it.
+// The namespace itself, if it existed: it lives as long as a process is in it.
 struct Left {
   bool was_there = false;
   std::optional<UniqueFd> namespace_fd;

@@ -1,4 +1,4 @@
-// remove: takes an agent away, and says who was still inside.
+// remove: removes an agent, and reports the processes that are still inside.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace stile::netns {
 
 struct Removed {
   bool was_there = false;
-  std::vector<Process> inside;  // still running, without a network; or killed, if that was asked
+  std::vector<Process> inside;  // still running, without a network; or killed, if requested
   std::vector<std::string> warnings;
 };
 

@@ -1,4 +1,4 @@
-// repair: makes whole what should be there, and takes away what should not.
+// repair: restores what should exist, and removes what should not.
 #include "netns/repair.h"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ Result<Done> repair_agent(Host& host, Record& record) {
   return done;
 }
 
-// Devices and elements that no record knows. They give nobody a network: the table drops what comes
-// from such a device, and such an element fits no device.
+// Devices and elements without a record. They give no network access: the table drops packets from
+// such a device, and such an element matches no device.
 Result<Done> remove_strangers(Host& host, const std::vector<Record>& records) {
   std::set<std::string> devices;
   std::set<std::pair<std::string, acl::Address>> pairs;
@@ -44,7 +44,7 @@ Result<Done> remove_strangers(Host& host, const std::vector<Record>& records) {
   const auto links = fence_links(host.route);
   if (!links) return links.error();
   for (const auto& link : *links) {
-    // Somebody else's device of that name is left alone: what comes from it is dropped in any case.
+    // A device of that name that is not ours is left alone: its packets are dropped in any case.
     if (devices.count(link.name) != 0 || !is_host_mac(link.mac)) continue;
     if (const auto removed = remove_link(host.route, link.name); !removed) return removed.error();
     done.push_back("removed the device " + link.name);

@@ -1,4 +1,4 @@
-// report: what `check` found, for people, for programs, for Prometheus.
+// report: the findings of `check`, for people, for programs, for Prometheus.
 #include "netns/report.h"
 
 #include "base/json.h"
@@ -7,7 +7,7 @@
 namespace stile::netns {
 namespace {
 
-// Agents and probes have names of letters, digits and hyphens only: nothing to escape in a label.
+// Names of agents and probes have only letters, digits and hyphens: a label needs no escapes.
 std::string sample(const std::string& name, const std::string& labels, std::uint64_t value) {
   return name + (labels.empty() ? "" : "{" + labels + "}") + " " + std::to_string(value) + "\n";
 }

@@ -1,4 +1,4 @@
-// report: what `check` found, for people, for programs, for Prometheus. Pure.
+// report: the findings of `check`, for people, for programs, for Prometheus. Pure.
 #pragma once
 
 #include <cstdint>

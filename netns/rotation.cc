@@ -1,4 +1,4 @@
-// rotation: remembers on disk which address was given last.
+// rotation: stores on disk which address was assigned last.
 #include "netns/rotation.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ constexpr const char* file_name = "netns.last";
 constexpr std::size_t most_state_bytes = 64;
 
 Result<UniqueFd> open_state(const std::string& path) {
-  // The daemon's, if it has a user of its own: it may start later and needs to write here.
+  // Owned by the daemon's user, if it exists: the daemon may start later and must write here.
   if (::mkdir(path.c_str(), 0750) == 0) {
     const auto daemon = config::find_user("stile");
     if (daemon && ::lchown(path.c_str(), daemon->id, daemon->group) != 0) {

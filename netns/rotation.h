@@ -1,4 +1,4 @@
-// rotation: remembers on disk which address was given last.
+// rotation: stores on disk which address was assigned last.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace stile::netns {
 
-// The directory is the daemon's, which may have been taken over: what is read there is an address
-// or nothing, and no link in it is followed.
+// The directory belongs to the daemon, which may be compromised: what is read there must be an
+// address or is ignored, and no link in it is followed.
 [[nodiscard]] Result<std::optional<acl::Address>> last_given(const std::string& state_dir);
 [[nodiscard]] Result<void> set_last_given(const std::string& state_dir,
                                           const acl::Address& address);

@@ -1,4 +1,4 @@
-// The table `inet stile` as text for nftables: the whole of it, and what one agent adds to it.
+// The table `inet stile` as text for nftables: the whole table, and the changes for one agent.
 #include "netns/ruleset.h"
 
 #include <string_view>
@@ -7,14 +7,14 @@ namespace stile::netns {
 namespace {
 
 // At raw priority, before connection tracking and before any rule of the host could accept, mark or
-// redirect. Rules of other tables still see what is let through here, and may refuse it.
+// redirect. Rules of other tables still see what passes here, and may refuse it.
 //
-// The order in `arriving` matters. A packet of an agent ends in the first three rules, whatever it
-// is. Then comes what pretends: packets for the gateway, or with an agent's address, that arrive
-// from somewhere else. `lo` is the host talking to itself: it may, but not as an agent.
+// The order in `arriving` matters. Every packet of an agent ends in the first three rules. Then
+// come spoofed packets: for the gateway, or with an agent's address, from any other device. `lo` is
+// the host's own traffic: it may pass, but not with an agent's address.
 //
-// What passes is not tracked: with a packet from each of its ports, an agent would put sixty
-// thousand connections into the one table that the whole host has for them.
+// Packets that pass are not tracked: by sending from each of its ports, an agent could add sixty
+// thousand connections to the single tracking table of the host.
 constexpr std::string_view skeleton = R"(table inet stile {
   counter unknown_device { }
   counter foreign { }
@@ -80,7 +80,7 @@ std::string empty_table(const config::NetnsSettings& settings) {
 }
 
 std::string whole_table(const config::NetnsSettings& settings, std::span<const Agent> agents) {
-  // "add" first: what is not there cannot be deleted.
+  // "add" first: deleting something that does not exist fails.
   auto text = "add table inet stile\ndelete table inet stile\n" + empty_table(settings);
   for (const auto& agent : agents) text += admit(agent);
   return text;

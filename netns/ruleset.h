@@ -1,4 +1,4 @@
-// The table `inet stile` as text for nftables: the whole of it, and what one agent adds to it.
+// The table `inet stile` as text for nftables: the whole table, and the changes for one agent.
 #pragma once
 
 #include <span>
@@ -10,21 +10,21 @@
 namespace stile::netns {
 
 inline constexpr const char* table_name = "stile";
-// Sets of the table. Each element counts the packets that it stands for.
-inline constexpr const char* agents_set = "agents";    // device and address that may speak
-inline constexpr const char* refused_set = "refused";  // device; what it sent beyond that
+// Sets of the table. Each element counts the packets that match it.
+inline constexpr const char* agents_set = "agents";    // device and address that may send
+inline constexpr const char* refused_set = "refused";  // device; counts what else it sent
 
-// The table without any agent.
+// The table without agents.
 [[nodiscard]] std::string empty_table(const config::NetnsSettings& settings);
 
-// The table with these agents, in place of whatever is called so. One transaction: there is no
-// moment without a table.
+// The table with these agents, replacing any table of that name. One transaction: the table is
+// never missing.
 [[nodiscard]] std::string whole_table(const config::NetnsSettings& settings,
                                       std::span<const Agent> agents);
 
-// Changes to the sets for one agent. Neither costs more when there are more agents.
+// Changes to the sets for one agent. The cost does not grow with the number of agents.
 [[nodiscard]] std::string admit(const Agent& agent);
-// Only for what is there: nftables takes the deletion of a missing element for an error.
+// Only for existing elements: in nftables, deleting a missing element is an error.
 [[nodiscard]] std::string expel_pair(const std::string& device, const acl::Address& address);
 [[nodiscard]] std::string expel_device(const std::string& device);
 

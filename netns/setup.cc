@@ -1,4 +1,4 @@
-// Setup: what stile-netns needs of stile.toml, and which agents the daemon knows without us.
+// Setup: the parts of stile.toml that stile-netns needs, and the agents that the operator defined.
 #include "netns/setup.h"
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ bool is_missing(const char* path) {
   return ::lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-// A card that cannot be read binds nobody: the daemon refuses it as well, and says why.
+// A card that cannot be read binds no agent: the daemon also refuses it, and reports why.
 void add_cards(const std::string& directory, std::vector<KnownAgent>& known) {
   constexpr std::string_view suffix = ".json";
   const UniqueFd fd{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};

@@ -1,4 +1,4 @@
-// Setup: what stile-netns needs of stile.toml, and which agents the daemon knows without us.
+// Setup: the parts of stile.toml that stile-netns needs, and the agents that the operator defined.
 #pragma once
 
 #include <optional>
@@ -21,19 +21,19 @@ struct Setup {
   std::vector<config::AgentSettings> written;  // the [[agent]] entries
 };
 
-// Reads the file, or the default one if it is there, else all defaults. Not the lists and cards:
-// they would make each `create` slower with every agent that there is.
+// Reads the given file, or the default file if it exists, else uses all defaults. Skips the lists
+// and cards: each `create` would become slower with every agent.
 [[nodiscard]] Result<Setup> read_setup(const std::optional<std::string>& path);
 
-// What the agents' proxy variables say.
+// The value of the agents' proxy variables.
 [[nodiscard]] std::string proxy_url(const config::NetnsSettings& settings);
 
 // An agent that the operator bound to its sources: in stile.toml, or by a card in a directory other
-// than ours. The daemon knows it already, and would refuse a second card of that id.
+// than ours. The daemon already knows it, and would refuse a second card with that id.
 struct KnownAgent {
   std::string id;
   std::vector<acl::Prefix> source;
-  std::string file;  // where it stands
+  std::string file;  // the file with its entry
 };
 [[nodiscard]] std::vector<KnownAgent> known_agents(const Setup& setup);
 

@@ -1,4 +1,4 @@
-// sockets: TCP connections that the host has with an agent's address.
+// sockets: the host's TCP connections with an agent's address.
 #include "netns/sockets.h"
 
 #include <arpa/inet.h>
@@ -20,8 +20,8 @@ namespace {
 constexpr std::uint32_t all_states = 0xffffffff;
 constexpr unsigned listening = 10;  // TCP_LISTEN; <netinet/tcp.h> and the kernel's header clash
 
-// A program for the kernel's socket filter: "the other side is this address". Without it, every
-// socket of the host would be copied to us.
+// A program for the kernel's socket filter: "the peer is this address". Without it, the kernel
+// would send us every socket of the host.
 using Filter = std::array<std::uint8_t, sizeof(inet_diag_bc_op) + sizeof(inet_diag_hostcond) +
                                             sizeof(std::uint32_t)>;
 
@@ -29,7 +29,7 @@ Filter peer_filter(const acl::Address& peer) {
   constexpr int any_port = -1;
   constexpr std::uint8_t all_bits = 32;
   Filter filter{};
-  // "no" jumps behind the end by one word more than "yes": that is how the program says no.
+  // "no" jumps past the end by one word more than "yes": that is how the program rejects a socket.
   const inet_diag_bc_op op{INET_DIAG_BC_D_COND, sizeof filter, sizeof filter + 4};
   inet_diag_hostcond condition{};
   condition.family = AF_INET;
@@ -43,7 +43,7 @@ Filter peer_filter(const acl::Address& peer) {
 }
 
 // With the old form of the request, one pass over the kernel's table finds the sockets of both
-// families: a listener on [::] has its IPv4 connections in the other one.
+// families: the IPv4 connections of a listener on [::] are IPv6 sockets.
 Result<std::vector<inet_diag_req_v2>> find_sockets(Netlink& diag, const acl::Address& peer) {
   Message message{TCPDIAG_GETSOCK, NLM_F_DUMP};
   auto& request = message.extra<inet_diag_req>();
@@ -77,7 +77,8 @@ Result<int> close_sockets_with(const acl::Address& peer) {
   for (const auto& socket : *found) {
     Message message{SOCK_DESTROY, 0};
     message.extra<inet_diag_req_v2>() = socket;
-    // Gone by itself, or a kernel that cannot: the daemon will close it when its card goes.
+    // Already closed, or not supported by the kernel: the daemon closes it when its card is
+    // removed.
     if (diag->change(message).is_ok()) ++closed;
   }
   return closed;

@@ -1,4 +1,4 @@
-// sysctl: what holds a device of the fence shut if the table is lost.
+// sysctl: settings that keep a device of the fence shut if the table is lost.
 #include "netns/sysctl.h"
 
 #include <fcntl.h>
@@ -15,17 +15,17 @@ namespace stile::netns {
 namespace {
 
 constexpr std::array<DeviceSysctl, 11> shut{{
-    {"ipv6", "disable_ipv6", "1"},  // no family that the fence would have to know twice
+    {"ipv6", "disable_ipv6", "1"},  // so that the fence handles only IPv4
     {"ipv6", "forwarding", "0"},
-    {"ipv4", "forwarding", "0"},     // nothing that arrives here goes on elsewhere
+    {"ipv4", "forwarding", "0"},     // packets that arrive here are not forwarded
     {"ipv4", "bc_forwarding", "0"},  // nor as a broadcast
-    {"ipv4", "rp_filter", "1"},      // nobody else's address as source
+    {"ipv4", "rp_filter", "1"},      // no source address of another device
     {"ipv4", "arp_ignore", "8"},     // no ARP answer for any address of the host
     {"ipv4", "proxy_arp", "0"},
     {"ipv4", "accept_source_route", "0"},
     {"ipv4", "accept_redirects", "0"},
     {"ipv4", "send_redirects", "0"},
-    {"ipv4", "route_localnet", "0"},  // 127.0.0.1 is not to be reached from outside
+    {"ipv4", "route_localnet", "0"},  // 127.0.0.1 is not reachable from outside
 }};
 
 constexpr std::array<DeviceSysctl, 1> inside{{{"ipv6", "disable_ipv6", "1"}}};
@@ -35,8 +35,7 @@ std::string path_of(const std::string& device, const DeviceSysctl& sysctl) {
          std::string{sysctl.name};
 }
 
-// IPv6 may be off, and bc_forwarding is younger than some kernels. A device that is gone is an
-// error.
+// IPv6 may be off, and old kernels have no bc_forwarding. A missing device is an error.
 bool is_unknown_to_kernel(const DeviceSysctl& sysctl) {
   return ::access(path_of("all", sysctl).c_str(), F_OK) != 0;
 }

@@ -1,4 +1,4 @@
-// sysctl: what holds a device of the fence shut if the table is lost.
+// sysctl: settings that keep a device of the fence shut if the table is lost.
 #pragma once
 
 #include <span>
@@ -17,16 +17,16 @@ struct DeviceSysctl {
 
 // For the host's end of each agent's pair.
 [[nodiscard]] std::span<const DeviceSysctl> device_sysctls() noexcept;
-// For the namespace itself; its root may change them back, which opens nothing.
+// For the namespace itself; its root can change them back, which gives it no access.
 [[nodiscard]] std::span<const DeviceSysctl> inside_sysctls() noexcept;
 
-// Both look at /proc/sys, which shows the network namespace of the calling thread. A kernel without
-// IPv6 has no such files, and nothing to shut.
+// Both use /proc/sys, which shows the network namespace of the calling thread. A kernel without
+// IPv6 has no such files, and there is nothing to shut.
 [[nodiscard]] Result<void> set_sysctl(const std::string& device, const DeviceSysctl& sysctl);
 [[nodiscard]] Result<std::string> read_sysctl(const std::string& device,
                                               const DeviceSysctl& sysctl);
 
-// All of device_sysctls() for one device; the check names the first that differs, "" if none does.
+// All of device_sysctls() for one device; the check returns the first that differs, "" if none.
 [[nodiscard]] Result<void> shut_device(const std::string& device);
 [[nodiscard]] Result<std::string> first_open_sysctl(const std::string& device);
 

@@ -1,4 +1,4 @@
-// table_state: what the kernel has of our table.
+// table_state: reads our table from the kernel.
 #include "netns/table_state.h"
 
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@ void start(Message& message) {
   header.version = NFNETLINK_V0;
 }
 
-// A device and, for the set of agents, its address, as the kernel keeps it.
+// A device and, for the set of agents, its address, in the kernel's format.
 std::string key_of(const Agent& agent, bool with_address) {
   auto key = device_name(agent.id);
   key.resize(name_bytes, '\0');
@@ -118,7 +118,7 @@ Result<std::optional<Count>> read_element(Netlink& netfilter, const char* set,
 }
 
 Result<void> read_set(Netlink& netfilter, const char* set, const EachElement& each) {
-  // Elements that come twice because of a repeated dump land on the same key.
+  // Duplicate elements from a repeated dump have the same key.
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     const auto answer = ask_elements(netfilter, set, nullptr, each);
     if (answer.is_ok() || answer.code == ENOENT) return {};
@@ -127,8 +127,8 @@ Result<void> read_set(Netlink& netfilter, const char* set, const EachElement& ea
   return Error{"the table changes faster than it can be read"};
 }
 
-// What makes a table what it is, by message type: attributes that are the same whenever the same
-// text was loaded. Not among them are handles, use counts and the values of counters.
+// The attributes that define a table, by message type: they are equal whenever the same text was
+// loaded. Handles, use counts and values of counters are left out.
 struct Kind {
   int message;
   std::uint16_t table_attribute;
@@ -153,7 +153,7 @@ const std::array<Kind, 5>& kinds() {
 Answer append_kind(Netlink& netfilter, const Kind& kind, std::string& shape) {
   Message message{nft_type(kind.message), NLM_F_DUMP};
   start(message);
-  // The kernel leaves out what is not ours, where it can: a host may have thousands of rules.
+  // The kernel filters out other tables, where it can: a host may have thousands of rules.
   if (kind.message == NFT_MSG_GETRULE || kind.message == NFT_MSG_GETOBJ) {
     message.put(kind.table_attribute, table_name);
   }

@@ -1,5 +1,5 @@
-// table_state: what the kernel has of our table, read without libnftables, which would fetch every
-// element of every set to answer anything.
+// table_state: reads our table from the kernel without libnftables, which would fetch every element
+// of every set for any query.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ struct AllElements {
   [[nodiscard]] AgentElements of(const Agent& agent) const;
 };
 
-// `netfilter` is a Netlink of protocol NETLINK_NETFILTER. No table is no error: then there is no
-// element.
+// `netfilter` is a Netlink of protocol NETLINK_NETFILTER. A missing table is not an error: then
+// there are no elements.
 [[nodiscard]] Result<AgentElements> read_elements(Netlink& netfilter, const Agent& agent);
 [[nodiscard]] Result<AllElements> read_all_elements(Netlink& netfilter);
 
-// Everything of the table but elements and counters, as bytes to compare; empty: no table.
+// Everything in the table except elements and counters, as bytes to compare; empty: no table.
 [[nodiscard]] Result<std::string> table_shape(Netlink& netfilter);
 
 }  // namespace stile::netns

@@ -1,4 +1,4 @@
-// watch: holds the fence up as long as it runs.
+// watch: keeps the fence intact while it runs.
 #include "netns/watch.h"
 
 #include <fcntl.h>
@@ -27,12 +27,12 @@ namespace {
 
 constexpr int quiet_ms = 60'000;
 constexpr int after_failure_ms = 200;
-constexpr int receive_buffer_bytes = 4 << 20;  // others may load tables with thousands of rules
+constexpr int receive_buffer_bytes = 4 << 20;  // other tools may load thousands of rules
 
 bool is_about_our_table(const nlmsghdr& event) {
   const auto* header = static_cast<const nfgenmsg*>(mnl_nlmsg_get_payload(&event));
   if (header->nfgen_family != NFPROTO_INET) return false;
-  // The first attribute is the table's name for every kind of message but the end of a transaction.
+  // The first attribute is the table's name in every message except the end of a transaction.
   constexpr std::uint16_t table_attribute = NFTA_TABLE_NAME;
   bool is_ours = false;
   for_attributes(event, sizeof(nfgenmsg), [&](std::uint16_t type, const nlattr& attribute) {
@@ -41,7 +41,7 @@ bool is_about_our_table(const nlmsghdr& event) {
   return is_ours;
 }
 
-// Takes all that has come. True: there was something of interest, or we missed some.
+// Reads all pending events. True: one was relevant, or some were lost.
 bool drain(const Netlink& events, int protocol) {
   std::vector<char> buffer(64U << 10U);
   bool is_of_interest = false;
@@ -80,7 +80,7 @@ bool may_open_fence(const nlmsghdr& event, int protocol) {
   if ((event.nlmsg_type >> 8U) != NFNL_SUBSYS_NFTABLES) return false;
   switch (event.nlmsg_type & 0xffU) {
     case NFT_MSG_NEWGEN:
-    case NFT_MSG_NEWSETELEM:  // `create` does that all the time, and it opens nothing for others
+    case NFT_MSG_NEWSETELEM:  // frequent, from `create`; gives other agents no access
       return false;
     default:
       return is_about_our_table(event);
@@ -89,7 +89,7 @@ bool may_open_fence(const nlmsghdr& event, int protocol) {
 
 Error watch(Host& host, const std::function<void()>& ready,
             const std::function<void(const std::string&)>& say) {
-  // Before the first look, so that nothing happens unseen in between.
+  // Subscribes before the first check, so that no event in between is missed.
   auto filter = follow(NETLINK_NETFILTER, {NFNLGRP_NFTABLES});
   if (!filter) return filter.error();
   auto route = follow(NETLINK_ROUTE, {RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV4_IFADDR});

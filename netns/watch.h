@@ -1,4 +1,4 @@
-// watch: holds the fence up as long as it runs.
+// watch: keeps the fence intact while it runs.
 #pragma once
 
 #include <linux/netlink.h>
@@ -11,17 +11,17 @@
 
 namespace stile::netns {
 
-// An event after which the fence may not be whole: something of our table was deleted or changed, a
+// An event that may have damaged the fence: something in our table was deleted or changed, a
 // device's forwarding or reverse path filter was set, an address was removed. Pure.
 [[nodiscard]] bool may_open_fence(const nlmsghdr& event, int protocol);
 
-// Follows the kernel's events and restores what is missing at once, and looks at everything once a
-// minute, since not every sysctl tells of its change. Calls `ready` when the fence stands for the
-// first time, `say` with what was done. Returns only with an error.
+// Follows the kernel's events and restores what is missing immediately. Checks everything once a
+// minute, since not every sysctl change causes an event. Calls `ready` when the fence is complete
+// for the first time, and `say` with each change. Returns only with an error.
 [[nodiscard]] Error watch(Host& host, const std::function<void()>& ready,
                           const std::function<void(const std::string&)>& say);
 
-// "READY=1" to systemd, if it started us and waits for that.
+// Sends "READY=1" to systemd, if systemd started us and waits for it.
 void notify_systemd();
 
 }  // namespace stile::netns

@@ -1,4 +1,4 @@
-// Acceptor: one listening socket on one worker; who is asking is decided here, once.
+// Acceptor: one listening socket on one worker; it identifies the agent of each connection, once.
 #include "proxy/session/acceptor.h"
 
 #include <sys/epoll.h>
@@ -74,11 +74,11 @@ void Acceptor::on_ready(Socket& socket) {
       exhausted.warning("cannot accept: ", error_text(errno));
       return pause();
     }
-    // ECONNABORTED and the like are the client's own affair.
+    // ECONNABORTED and the like concern only that client.
   }
 }
 
-// What is exhausted may be given back by others; asking again at once would only burn their time.
+// Other connections may free what is exhausted; an immediate retry would only waste their time.
 void Acceptor::pause() {
   context_.loop.change_level(*listener_, 0);
   context_.loop.arm(*this, pause_when_exhausted);
@@ -122,7 +122,8 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
                       agent_.has_value(), lent_});
 }
 
-// Not even the head is read: one answer, and gone. It is part of this second's line.
+// The head is not read: it sends one answer and closes. The refusal is counted in this second's
+// line.
 void Acceptor::refuse(Socket& client, const std::string& agent,
                       const std::shared_ptr<acl::Account>& account, acl::Reason reason) {
   ++context_.tally(agent)->connections_refused;

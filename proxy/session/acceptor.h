@@ -1,4 +1,4 @@
-// Acceptor: one listening socket on one worker; who is asking is decided here, once.
+// Acceptor: one listening socket on one worker; it identifies the agent of each connection, once.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace stile::session {
 
 class Acceptor final : private Watcher, private Deadline {
  public:
-  // With an agent's id, whatever arrives here is that agent.
+  // With an agent's id, every connection to this socket belongs to that agent.
   Acceptor(Context& context, UniqueFd listener, std::optional<std::string> agent,
            Lent lent = nullptr);
   ~Acceptor() = default;
@@ -28,7 +28,7 @@ class Acceptor final : private Watcher, private Deadline {
   Context& context_;
   std::optional<std::string> agent_;
   Lent lent_;
-  bool is_elsewhere_;  // in another network namespace, where addresses mean something else
+  bool is_elsewhere_;  // in another network namespace, where addresses have another meaning
   SocketPtr listener_;
 };
 

@@ -7,7 +7,7 @@ namespace stile::session {
 
 bool AuditQueue::flush() {
   if (batch_.empty() && waiters_.empty()) return false;
-  std::swap(batch_, next_);  // what the waiters add belongs to the next write
+  std::swap(batch_, next_);  // lines that the waiters add belong to the next write
   resuming_.swap(waiters_);
   const std::size_t in_log = next_.empty() ? 0 : log_.write(next_);
   for (const Waiter& waiter : resuming_) {

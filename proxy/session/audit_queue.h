@@ -1,5 +1,5 @@
 // AuditQueue: gathers the audit lines of one turn of the loop and writes them with one call, before
-// anything that waits for them goes on.
+// the coroutines that wait for them continue.
 #pragma once
 
 #include <coroutine>
@@ -16,7 +16,7 @@ class AuditQueue {
   AuditQueue(Loop& loop, audit::Log& log)
       : loop_{loop}, log_{log}, batch_{log.new_batch()}, next_{log.new_batch()} {}
 
-  // For lines that nothing waits for (`close`).
+  // For lines that no coroutine waits for (`close`).
   void add(const audit::Record& record) { batch_.add(record); }
 
   class Written {
@@ -33,7 +33,7 @@ class AuditQueue {
       resumption_.waiter = waiter;
       queue_.waiters_.push_back({this, has_line_ ? queue_.batch_.size() : 0});
     }
-    // False: the line is not in the log, and nothing may go out on its strength.
+    // False: the line is not in the log, and nothing that depends on it may be sent.
     [[nodiscard]] bool await_resume() const noexcept { return written_; }
 
    private:
@@ -47,28 +47,29 @@ class AuditQueue {
     Resumption resumption_;
     bool has_line_, written_ = false;
   };
-  // `co_await queue.write(record)`: comes back once write(2) has returned, at the end of this turn
-  // or, for an agent that has had its share of it, in a later one.
+  // `co_await queue.write(record)` returns once write(2) has returned: at the end of this turn or,
+  // for an agent that has used its share of it, in a later one.
   [[nodiscard]] Written write(const audit::Record& record) {
     batch_.add(record);
     return Written{*this};
   }
-  // For what has no line of its own. It waits for the end of the turn all the same, so that a flood
+  // For events without their own line. It still waits for the end of the turn, so that a flood
   // takes turns with the others.
   [[nodiscard]] Written without_line() noexcept { return Written{*this, false}; }
-  // Of the lines gathered in this turn.
+  // Size of the lines gathered in this turn.
   [[nodiscard]] std::size_t bytes() const noexcept { return batch_.bytes(); }
 
-  // Whether the log is failing, so that a request which needs a line must be refused. Tries again
-  // first: the disk may have room by now.
+  // True if the log is failing, so that a request which needs a line must be refused. Retries the
+  // log first: the disk may have room by now.
   [[nodiscard]] bool must_refuse() {
     if (!log_.must_refuse()) return false;
     log_.retry();
     return log_.must_refuse();
   }
 
-  // At the end of a turn. One write; what the waiters add in return is the next turn's, so that a
-  // client that asks again and again waits its turn like everybody. True: there is such.
+  // At the end of a turn. One write; lines that the waiters add now belong to the next turn, so
+  // that a client that repeats its requests waits its turn like all others. True: there are such
+  // lines.
   bool flush();
 
  private:

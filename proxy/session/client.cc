@@ -1,4 +1,4 @@
-// Client: the connection of one client: its socket, what it has sent, its deadline and its end.
+// Client: one client connection: its socket, the bytes it has sent, its deadline and its end.
 #include "proxy/session/client.h"
 
 #include <sys/socket.h>
@@ -64,7 +64,7 @@ void Client::cancel(Reason reason) {
   socket->interrupt();
   if (follower_ != nullptr) follower_->on_cancel();
   stop_waiting();
-  context.paused.wake();  // this one may be among them
+  context.paused.wake();  // this client may be among the waiters
 }
 
 void Client::set_deadline(std::chrono::milliseconds after, Reason reason) {

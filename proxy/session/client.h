@@ -1,4 +1,4 @@
-// Client: the connection of one client: its socket, what it has sent, its deadline and its end.
+// Client: one client connection: its socket, the bytes it has sent, its deadline and its end.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class Client final : private Deadline, private Watcher {
  public:
   using Reason = acl::Reason;
 
-  // What a request waits for beside its client. It has to come back when the request is cancelled.
+  // What a request waits for besides its client. It must return when the request is cancelled.
   class Follower {
    public:
     virtual void on_cancel() noexcept = 0;
@@ -30,41 +30,42 @@ class Client final : private Deadline, private Watcher {
   Client(Context& worker, SocketPtr connection, Peer who);
   ~Client() { context.buffers.give_back(std::move(in)); }
 
-  // One read into `in`; may come back with nothing new. False: ended, failed or cancelled.
+  // One read into `in`; may return with nothing new. False: ended, failed or cancelled.
   Task<bool> read_more();
-  // All of it. False: failed or cancelled, and nothing more may follow.
+  // Sends all of it. False: failed or cancelled, and nothing more may follow.
   Task<bool> send(std::string_view bytes) { return send_to(*socket, bytes); }
-  // The same to another socket. `count` grows by what went out, also if that is not all.
+  // The same to another socket. `count` grows by the bytes sent, also if those are not all.
   Task<bool> send_to(Socket& to, std::string_view bytes, std::uint64_t* count = nullptr);
-  // Closing with unread bytes in the socket resets it, and the client may lose the answer. So this
-  // reads what the client still sends, within bounds.
+  // Closing a socket with unread bytes resets it, and the client may lose the answer. So this reads
+  // what the client still sends, within bounds.
   Task<> linger();
 
-  // Everything that waits comes back at once, and finds out by is_cancelled().
+  // Every wait returns at once; the waiter then checks is_cancelled().
   void cancel(Reason reason);
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_ != Reason::none; }
   [[nodiscard]] Reason cancelled() const noexcept { return cancelled_; }
   [[nodiscard]] Reason cancelled_or(Reason otherwise) const noexcept {
     return is_cancelled() ? cancelled_ : otherwise;
   }
-  // The request was cancelled, not the connection: it still gets its answer.
+  // The request was cancelled, not the connection: the client still gets an answer.
   void clear_cancel() noexcept { cancelled_ = Reason::none; }
   void follow(Follower* follower) noexcept { follower_ = follower; }
 
-  // Cancels with that reason unless it is cleared or set again before.
+  // Cancels with that reason unless it is cleared or set again first.
   void set_deadline(std::chrono::milliseconds after, Reason reason);
   void clear_deadline() noexcept { disarm(); }
 
   Task<> wait(Event& event);
-  void stop_waiting();  // for what wait() waits for
-  // Until more of a budget or grant may be on record, or somebody was cancelled: look again.
+  void stop_waiting();  // ends the current wait()
+  // Returns when more of a budget or grant may be on record, or when a request was cancelled: check
+  // again.
   Task<> wait_for_refill();
 
-  // A client that goes while it waits for an origin frees its place at once: from here on its loss
-  // cancels with that reason. `none` ends it.
+  // A client that disconnects while it waits for an origin frees its slot at once: from here on a
+  // lost connection cancels with that reason. `none` turns this off.
   void watch_for_loss(Reason reason) noexcept;
 
-  // It has become a tunnel: socket and peer belong to that.
+  // The connection has become a tunnel, which owns socket and peer.
   [[nodiscard]] bool has_left() const noexcept { return socket == nullptr; }
   [[nodiscard]] bool is_draining() const noexcept {
     return drains || context.shared.draining.load(std::memory_order_relaxed);
@@ -74,8 +75,8 @@ class Client final : private Deadline, private Watcher {
   Peer peer;
   SocketPtr socket;
   std::string in;              // received and not yet used
-  std::size_t head_bytes = 0;  // of them, the head being served
-  bool drains = false;         // finish what is under way, take nothing new
+  std::size_t head_bytes = 0;  // size of the current head in it
+  bool drains = false;         // finish the current request, accept no new ones
 
  private:
   void on_deadline() override { cancel(deadline_reason_); }

@@ -12,8 +12,8 @@ using acl::Reason;
 
 constexpr std::string_view established = "HTTP/1.1 200 Connection established\r\n\r\n";
 
-// Gathers the hello in client.in. What is wrong with it is only noted: observe mode lets it pass. A
-// reason ends the tunnel: the client is gone, or it was cancelled.
+// Gathers the hello in client.in. An invalid hello is only noted: observe mode lets it pass. A
+// returned reason ends the tunnel: the client is gone, or the request was cancelled.
 Task<Reason> read_hello(Client& client, Request& request, std::size_t& hello_bytes) {
   using State = acl::HelloFacts::State;
   tls::HelloReader reader;
@@ -35,11 +35,11 @@ Task<Reason> read_hello(Client& client, Request& request, std::size_t& hello_byt
     const bool more = co_await client.read_more();
     if (more) continue;
     if (client.cancelled() == Reason::client_hello_timeout) {
-      client.clear_cancel();  // in observe mode it goes on: the server may be first to speak
+      client.clear_cancel();  // in observe mode it continues: the server may speak first
       request.hello.state = State::late;
       break;
     }
-    // A FIN before it is complete ends the tunnel and frees its place at once.
+    // A FIN before the hello is complete ends the tunnel and frees its slot at once.
     co_return client.cancelled_or(Reason::not_tls);
   }
   client.clear_deadline();
@@ -51,7 +51,7 @@ Task<Reason> open_tunnel(Client& client, Connector& connector, Request& request,
                          std::size_t& hello_bytes) {
   client.set_deadline(client.context.limits.client_hello_timeout, Reason::client_hello_timeout);
   const bool sent = co_await client.send(established);
-  // A client that is gone gets its line all the same: the origin was asked for and dialled.
+  // A client that is gone still gets its line: the origin was requested and dialled.
   if (!sent) co_return client.cancelled_or(Reason::origin_timeout);
   if (request.decision.check_hello) {
     const Reason ended = co_await read_hello(client, request, hello_bytes);
@@ -80,7 +80,7 @@ Task<> serve_connect(Client& client, Connector& connector, Request& request,
   client.in.erase(0, client.head_bytes);  // from here on, the tunnel's first bytes
   client.head_bytes = 0;
   Reason reason = co_await connector.connect(request);
-  // After the 200 no status can say it any more.
+  // After the 200 no status can be sent any more.
   if (reason == Reason::none && client.context.audit.must_refuse()) {
     reason = Reason::audit_unavailable;
   }

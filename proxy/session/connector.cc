@@ -1,4 +1,4 @@
-// Connector: the way of a request from its decision to a connection with its origin.
+// Connector: takes a request from its decision to a connection to its origin.
 #include "proxy/session/connector.h"
 
 #include <cerrno>
@@ -9,8 +9,8 @@
 namespace stile::session {
 namespace {
 
-// Where on_cancel() finds the dialer; no longer than it is there, also when memory for a wait is
-// not.
+// Gives on_cancel() access to the dialer for exactly its lifetime, also if memory for a wait runs
+// out.
 class Dialing {
  public:
   Dialing(net::Dialer*& place, net::Dialer& dialer) noexcept : place_{place} { place = &dialer; }
@@ -57,8 +57,8 @@ void Connector::decide(Request& request) {
   }
   acl::Decision& decision = request.decision;
   decision = acl::decide(query);
-  // Known when it came, and removed since: whether the round of judge_again or its own next step
-  // notices first, the reason is the same.
+  // The agent was known at accept and has been removed since. The reason is the same whether
+  // judge_again or the request's own next step notices it first.
   if (decision.reason == Reason::unknown_agent && peer.agent) decision.reason = Reason::revoked;
   if (const std::string* name = decision.logged_as()) peer.tally = context.tally(*name);
   if (decision.passes() && client_.is_draining()) {
@@ -83,7 +83,7 @@ Task<Connector::Reason> Connector::connect(Request& request, Reuse reuse) {
   co_return reason;
 }
 
-// Only once this request has been judged by itself.
+// Only after this request itself has been allowed.
 bool Connector::take_kept(Request& request) {
   if (request.decision.awaits_addresses) return false;
   Context& context = client_.context;
@@ -126,7 +126,7 @@ Task<Connector::Reason> Connector::find_and_dial(Request& request) {
     decide(request);
     if (!request.decision.passes()) co_return request.decision.reason;
   }
-  // The policy may have changed while the servers were asked.
+  // The policy may have changed during the DNS lookup.
   if (const Reason changed = still_allowed(request); changed != Reason::none) co_return changed;
   std::erase_if(addresses, [&](const acl::Address& address) {
     return !acl::may_dial(*request.judged_by, request.decision, address, *context.own_addresses);
@@ -178,7 +178,7 @@ Task<Connector::Reason> Connector::connect_again(Request& request) {
   co_return still_allowed(request) == Reason::none ? Reason::none : Reason::revoked;
 }
 
-// A grant that counts requests counts this one, if it is the grant that lets it through.
+// A grant that counts requests counts this one, if that grant allows it.
 Connector::Reason Connector::charge(Request& request) {
   const acl::Grant* grant = request.decision.grant;
   request.up = {};
@@ -187,7 +187,7 @@ Connector::Reason Connector::charge(Request& request) {
   request.up.expect();
   request.down.expect();
   if (grant == nullptr || request.charged == grant->lease) return Reason::none;
-  // What is open already is no opening when another grant takes it over.
+  // An open connection is not counted again when another grant takes it over.
   if (!request.wrote_open && grant->lease->requests.take(1) != 1) return Reason::host_not_allowed;
   request.charged = grant->lease;
   return Reason::none;

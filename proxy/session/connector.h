@@ -1,7 +1,7 @@
-// Connector: the way of a request from its decision to a connection with its origin.
+// Connector: takes a request from its decision to a connection to its origin.
 //
-// decide → charge → resolve → decide_address → dial. Any front can use it: it knows nothing of what
-// is sent afterwards.
+// decide → charge → resolve → decide_address → dial. Any front can use it: it does not depend on
+// what is sent afterwards.
 #pragma once
 
 #include <memory>
@@ -25,20 +25,20 @@ class Connector final : private Client::Follower {
   Connector(const Connector&) = delete;
   Connector& operator=(const Connector&) = delete;
 
-  // Decides about the request by the policy in force. What has run out since is found, too.
+  // Decides about the request under the policy in force. Also finds what has expired since.
   void decide(Request& request);
-  // The whole way. None: `origin` is connected, and request.origin is its address. A connection
-  // that was kept is used if the front can tell its requests apart.
+  // Does all steps. None: `origin` is connected, and request.origin is its address. A kept
+  // connection is used if the front can tell its requests apart.
   enum class Reuse : bool { no, yes };
   Task<Reason> connect(Request& request, Reuse reuse = Reuse::no);
-  // Again to the address that the request's line names, and to no other.
+  // Connects again to the address in the request's line, and to no other.
   Task<Reason> connect_again(Request& request);
-  // Before the first byte goes to the origin: is the request still right under the policy in force?
+  // Before the first byte goes to the origin: is the request still allowed by the policy in force?
   [[nodiscard]] Reason still_allowed(Request& request);
 
-  // Nothing is under way on `origin`: a later request to the same destination may use it.
+  // `origin` is idle: a later request to the same destination may use it.
   void keep_origin(const Request& request) noexcept;
-  // The connection has served another request before.
+  // The connection has served an earlier request.
   [[nodiscard]] bool is_reused() const noexcept { return is_reused_; }
 
   [[nodiscard]] bool is_dialling() const noexcept { return dialer_ != nullptr; }
@@ -55,7 +55,7 @@ class Connector final : private Client::Follower {
   Task<Reason> dial(Request& request, std::vector<acl::Address> addresses);
 
   Client& client_;
-  net::Dialer* dialer_ = nullptr;  // while one runs
+  net::Dialer* dialer_ = nullptr;  // while it runs
   bool is_reused_ = false;
 };
 

@@ -26,7 +26,7 @@ namespace stile::session {
 
 struct Limits {
   std::uint32_t connections = 65536;
-  std::uint32_t connections_of_unknown = 1024;  // for sources that belong to nobody, together
+  std::uint32_t connections_of_unknown = 1024;  // for all sources that belong to no agent, together
   std::uint32_t requests_of_unknown = 1000;
   std::size_t header_bytes = 65536;
   std::chrono::milliseconds header_timeout{10000};
@@ -46,7 +46,7 @@ struct Shared {
   GrantedBy granted_by = GrantedBy::command;  // set before the first worker starts
 };
 
-// What clients send is gathered in strings; one that has grown serves the next connections too.
+// Received bytes are gathered in strings; a string that has grown is reused for later connections.
 class SpareBuffers {
  public:
   SpareBuffers() { spare_.reserve(most_kept); }
@@ -83,7 +83,7 @@ struct Context {
         own_addresses{std::move(own)},
         origins{*this} {}
 
-  // The counters of an agent on this worker; "-" for nobody.
+  // The counters of an agent on this worker; "-" if there is no agent.
   [[nodiscard]] const std::shared_ptr<metrics::Tally>& tally(const std::string& agent);
 
   Loop& loop;
@@ -97,7 +97,7 @@ struct Context {
   Limits limits;
   std::shared_ptr<const acl::PrefixMap> own_addresses;
   LiveList live;
-  net::PausedList paused;  // requests that wait for more of a budget, or of a grant
+  net::PausedList paused;  // requests that wait for more of a budget or grant
   metrics::ConnectTimes connect_times;
   std::unordered_map<std::string, std::shared_ptr<metrics::Tally>> tallies;
   OriginPool origins;

@@ -1,4 +1,4 @@
-// HelloGuard: collects a tunnel's bytes until its second ClientHello, if there is one, is whole.
+// HelloGuard: collects a tunnel's bytes until its second ClientHello, if any, is complete.
 #include "proxy/session/hello_guard.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ HelloGuard::Step HelloGuard::advance(std::string& out) {
     return Step::go_on;
   }
   if (state_ == State::first_flight) {
-    // No TLS client has that much to say before it is answered: early data is no handshake, and
+    // No TLS client sends that much before it gets an answer: early data is not handshake data, and
     // was passed on.
     return held_.size() <= tls::HelloReader::max_stream_bytes ? Step::go_on : Step::not_tls;
   }
@@ -65,8 +65,8 @@ void HelloGuard::release(std::string& out) {
   held_ = {};
 }
 
-// Records other than handshake go on byte by byte. An origin reads the same lengths, so both agree
-// on where a handshake record begins.
+// Records other than handshake are passed on byte by byte. An origin reads the same lengths, so
+// both agree on where a handshake record begins.
 void HelloGuard::pass_records(std::string& out) {
   std::size_t used = 0;
   while (used < held_.size()) {
@@ -76,7 +76,7 @@ void HelloGuard::pass_records(std::string& out) {
       body_left_ -= part;
       used += part;
     } else {
-      // Once a second hello is due, all that is left of the stream is read as one.
+      // Once a second hello is due, the rest of the stream is read as one.
       if (header_seen_ == 0 && (held_[used] == handshake || awaits_hello())) break;
       const auto byte = static_cast<std::uint8_t>(held_[used++]);
       if (++header_seen_ > 3) length_ = length_ << 8 | byte;

@@ -1,9 +1,9 @@
-// HelloGuard: collects a tunnel's bytes until its second ClientHello, if there is one, is whole.
-// Pure; what becomes of that hello is decided elsewhere.
+// HelloGuard: collects a tunnel's bytes until its second ClientHello, if any, is complete. Pure;
+// the caller decides about that hello.
 //
 // A server may ask for another hello (HelloRetryRequest), and a client could name another host in
-// it, or send it before it was asked. So until the server's first flight is known, handshake
-// records of the client are held back; what else it sends (early data) names nobody and goes on.
+// it, or send it before it was asked. So until the server's first flight is known, the client's
+// handshake records are held back; its other records (early data) name no host and are passed on.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ class HelloGuard final : public Pooled {
  public:
   enum class Step {
     go_on,
-    not_tls,  // what the client sent is not part of a handshake: cut the tunnel
-    judge,    // second_hello() is whole: release() it or cut the tunnel
+    not_tls,  // the client's bytes are not part of a handshake: cut the tunnel
+    judge,    // second_hello() is complete: release() it or cut the tunnel
   };
-  // What the client sent. Appends to `out` what may go to the origin now.
+  // Bytes from the client. Appends to `out` what may go to the origin now.
   [[nodiscard]] Step from_client(std::string_view bytes, std::string& out);
-  // What the origin sent (it goes to the client in any case). Appends what it sets free.
+  // Bytes from the origin (they always go to the client). Appends the held bytes that they release.
   [[nodiscard]] Step from_origin(std::string_view bytes, std::string& out);
 
-  // Its server name points into what is held back here.
+  // Its server name points into the held bytes.
   [[nodiscard]] const tls::Hello& second_hello() const noexcept { return hello_; }
   // The second hello may pass, and with it all that follows.
   void release(std::string& out);
@@ -41,9 +41,9 @@ class HelloGuard final : public Pooled {
   void pass_records(std::string& out);
 
   State state_ = State::first_flight;
-  std::string held_;    // of the client, not yet sent on
-  std::string flight_;  // of the origin, until it is known
-  // Where in a record that goes on the client is.
+  std::string held_;    // from the client, not yet sent on
+  std::string flight_;  // from the origin, until it is known
+  // The client's position in a record that is passed on.
   std::size_t header_seen_ = 0, length_ = 0, body_left_ = 0;
   tls::HelloReader second_ = tls::HelloReader::for_second_hello();
   tls::Hello hello_;

@@ -1,23 +1,23 @@
-// HttpExchange: the origin's answer, checked and framed anew on its way to the client.
+// HttpExchange: the origin's answer, checked and reframed on its way to the client.
 #include "proxy/http/chunked.h"
 #include "proxy/http/forward.h"
 #include "proxy/session/http_exchange.h"
 
 namespace stile::session {
 
-// The answer. 1xx are passed on, all of them together within the bound of one head.
+// The answer. 1xx answers are passed on, all of them together within the size limit of one head.
 Task<HttpExchange::Reason> HttpExchange::receive() {
   http::ResponseHead head;
   const Reason bad = co_await receive_head(head);
   if (bad != Reason::none) co_return bad;
-  // An answer before the request's end: nobody can say where the next request would begin.
+  // An answer before the request's end: it is unknown where the next request would begin.
   if (upload_runs_) keep_alive_ = false;
   origin_reusable_ = head.keep_alive && head.framing != http::Framing::to_close;
   co_return co_await receive_body(head);
 }
 
-// Interim answers that come together go on together, the last of them with the answer itself: each
-// by itself would cost a system call, and an origin can send thousands.
+// Interim answers that arrive together are sent together, the last of them with the answer itself:
+// sending each alone would cost a system call, and an origin can send thousands.
 Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) {
   const std::size_t most = client_.context.limits.header_bytes;
   http::HeadScanner scanner;
@@ -32,7 +32,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
       head_end_ = at;
       if (head.status >= 200) co_return Reason::none;
       interim_bytes += found.consumed;
-      // 101: the connection would stop being HTTP, and nobody would judge what follows.
+      // 101: the connection would stop being HTTP, and what follows would not be checked.
       if (head.status == 101 || interim_bytes > most) co_return Reason::origin_bad_response;
       if (client_is_1_1_) {
         http::write_response_head(to_client_, head, http::Framing::none, true, true);
@@ -46,7 +46,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
       std::uint64_t begun = 0;
       const bool sent = co_await client_.send_to(*client_.socket, to_client_, &begun);
       if (!sent) {
-        if (begun > 0) status_ = 100;  // half of a head may be there: no refusal can follow it
+        if (begun > 0) status_ = 100;  // part of a head may be sent: no refusal can follow it
         co_return client_.cancelled_or(Reason::idle_timeout);
       }
       to_client_.clear();
@@ -58,7 +58,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
   }
 }
 
-// Appends what the origin sent; nothing appended and no reason: it has closed.
+// Appends what the origin sent. If it appends nothing and returns no reason, the origin has closed.
 Task<HttpExchange::Reason> HttpExchange::read_origin() {
   auto& buffer = client_.context.relay.buffer;
   for (;;) {

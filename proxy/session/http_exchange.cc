@@ -1,5 +1,5 @@
-// HttpExchange: one plain-HTTP request, from its head to its line at the end. What it sends is in
-// http_upload.cc, what comes back in http_answer.cc.
+// HttpExchange: one plain-HTTP request, from its head to its last line. http_upload.cc has the
+// upload, http_answer.cc the answer.
 #include "proxy/session/http_exchange.h"
 
 #include "base/ascii.h"
@@ -32,8 +32,8 @@ void HttpExchange::be_patient(bool on) noexcept {
   if (connector_.origin) connector_.origin->be_patient(on);
 }
 
-// Before more is read. True: it has had its share of this turn, and from now on comes after those
-// who have less to move.
+// Called before more is read. True: it has used its share of this turn, and from now on comes after
+// connections with less to move.
 bool HttpExchange::is_to_wait() noexcept {
   if (burst_ < max_burst) return false;
   burst_ = 0;
@@ -42,7 +42,7 @@ bool HttpExchange::is_to_wait() noexcept {
 }
 
 Task<bool> HttpExchange::run() {
-  // The head is written anew by the policy in force, not by that of the last request.
+  // The head is rewritten under the policy in force, not under that of the last request.
   if (const auto* now = client_.peer.in(*client_.context.policy.get()); now != nullptr) {
     client_.peer.agent = *now;
   }
@@ -60,8 +60,8 @@ Task<bool> HttpExchange::run() {
     if (!written) reason = Reason::audit_unavailable;
   }
   if (reason != Reason::none) {
-    // A refusal costs the connection only if a body follows that nobody wants, or the client has
-    // shown that it does not know what it says.
+    // A refusal closes the connection only if an unwanted body follows, or if the request was
+    // malformed.
     client_.clear_cancel();
     drop_head();
     const bool keep = keep_alive_ && head_.framing == http::Framing::none &&
@@ -79,7 +79,7 @@ Task<bool> HttpExchange::run() {
   co_return co_await finish(reason);
 }
 
-// From the head to what is decided on and what is sent.
+// Turns the head into the destination to decide on and the head to send.
 HttpExchange::Reason HttpExchange::read_target() {
   const auto target = http::parse_absolute_target(head_.target);
   if (!target) return Reason::bad_request;
@@ -93,7 +93,7 @@ HttpExchange::Reason HttpExchange::read_target() {
   return write_head(*target);
 }
 
-// By the policy that the request was judged by.
+// Under the policy that the request was decided by.
 HttpExchange::Reason HttpExchange::write_head(const http::AbsoluteTarget& target) {
   static const std::vector<std::string> nothing;
   const auto& agent = client_.peer.agent;
@@ -113,19 +113,19 @@ HttpExchange::Reason HttpExchange::write_head(const http::AbsoluteTarget& target
   return Reason::none;
 }
 
-// What is to be stripped may have changed while the request waited for DNS or for the origin.
+// The fields to strip may have changed while the request waited for DNS or for the origin.
 HttpExchange::Reason HttpExchange::keep_head_up_to_date() {
   if (request_.judged_by == written_by_) return Reason::none;
   return write_head(*http::parse_absolute_target(head_.target));
 }
 
-// After this the client's head is not looked at again; what is left in the buffer is the body.
+// After this the client's head is not read again; the rest of the buffer is the body.
 void HttpExchange::drop_head() {
   client_.in.erase(0, client_.head_bytes);
   client_.head_bytes = 0;
 }
 
-// The Host field must name what the target names, after canonicalisation of both.
+// The Host field must name the same host as the target, after canonicalisation of both.
 bool HttpExchange::host_agrees(std::string_view authority) const {
   const acl::Authority a = acl::split_authority(authority);
   const acl::Authority b = acl::split_authority(head_.host);
@@ -142,7 +142,7 @@ Task<HttpExchange::Reason> HttpExchange::forward() {
   try {
     reason = co_await transfer();
   } catch (const std::exception&) {
-    reason = Reason::internal_error;  // out of memory; the upload below has this exchange in hand
+    reason = Reason::internal_error;  // out of memory; the upload below still uses this exchange
   }
   stop_upload();
   while (upload_runs_) co_await upload_done_;
@@ -159,11 +159,11 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
   if (reason == Reason::origin_bad_response && connector_.is_reused() && request_.bytes_down == 0 &&
       head_.framing == http::Framing::none &&
       (request_.method == "GET" || request_.method == "HEAD")) {
-    // The origin closed the kept connection while the request was on its way (RFC 9112 9.3.1). It
-    // is sent again to the address that the line names.
+    // The origin closed the kept connection while the request was on its way (RFC 9112 9.3.1).
+    // Retry at the address in the request's line.
     reason = co_await connector_.connect_again(request_);
     if (reason != Reason::none) co_return reason;
-    // What is to be stripped may have changed meanwhile, and the client's head is gone.
+    // The fields to strip may have changed since, and the client's head is gone.
     if (request_.judged_by != written_by_) co_return Reason::origin_bad_response;
     reason = co_await send_head();
     if (reason == Reason::none) reason = co_await receive();
@@ -171,12 +171,12 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
   co_return reason;
 }
 
-// The one place where an exchange that was let through ends: its line, and what the client sees of
-// the failure.
+// The only place where an allowed exchange ends: writes its line, and reports a failure to the
+// client.
 Task<bool> HttpExchange::finish(Reason reason) {
   client_.clear_deadline();
   if (reason == Reason::revoked && connector_.origin) {
-    connector_.origin->reset_when_closed();  // what the kernel has not sent yet is not to go out
+    connector_.origin->reset_when_closed();  // bytes still in the kernel must not be sent
     connector_.origin.reset();
   }
   const bool answered = status_ != 0;
@@ -193,7 +193,7 @@ Task<bool> HttpExchange::finish(Reason reason) {
     client_.clear_cancel();
     co_await answer_refusal(client_, request_, reason, false);
   } else {
-    client_.socket->reset_when_closed();  // a cut answer must not look like a whole one
+    client_.socket->reset_when_closed();  // a cut answer must not look complete
   }
   co_return false;
 }

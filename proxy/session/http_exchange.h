@@ -14,7 +14,7 @@
 
 namespace stile::session {
 
-// Both bodies stream at the same time: a child coroutine carries the request's, the exchange itself
+// Both bodies stream at the same time: a child coroutine sends the request's, the exchange itself
 // the answer's. Neither holds more than one buffer.
 class HttpExchange {
  public:
@@ -25,7 +25,7 @@ class HttpExchange {
 
  private:
   using Reason = acl::Reason;
-  // What one exchange may move before it lets the other connections have their turn.
+  // The most that one exchange moves before the other connections go first.
   static constexpr std::size_t max_burst = 64 * 1024;
 
   [[nodiscard]] Reason read_target();
@@ -59,11 +59,11 @@ class HttpExchange {
   bool keep_alive_;  // of the client's connection
   bool origin_reusable_ = false;
   int status_ = 0;                                      // of the answer that has begun
-  std::string to_origin_;                               // the head, written anew
-  std::shared_ptr<const acl::AgentPolicy> written_by_;  // kept: its address is not another policy's
+  std::string to_origin_;                               // the rewritten head
+  std::shared_ptr<const acl::AgentPolicy> written_by_;  // kept, so that its address is not reused
   std::string from_origin_;
   std::size_t head_end_ = 0;  // in from_origin_
-  std::size_t burst_ = 0;     // bytes read since it last let others have their turn
+  std::size_t burst_ = 0;     // bytes read since other connections last went first
   std::string to_client_;
   bool upload_runs_ = false, upload_stopped_ = false;
   Reason upload_result_ = Reason::none;

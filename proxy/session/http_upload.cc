@@ -1,4 +1,4 @@
-// HttpExchange: the request on its way to the origin, paid for by the agent's budget.
+// HttpExchange: the request on its way to the origin, charged to the agent's budget.
 #include <sys/socket.h>
 
 #include "proxy/http/chunked.h"
@@ -13,7 +13,8 @@ Task<HttpExchange::Reason> HttpExchange::send_head() {
   co_return co_await send_paid(to_origin_);
 }
 
-// All of it, or nothing and a reason; waits while what is left of a budget is not on record yet.
+// Charges all of it, or nothing and returns a reason; waits while the remainder of a budget is not
+// on record yet.
 Task<HttpExchange::Reason> HttpExchange::pay(std::size_t bytes) {
   for (std::size_t paid = 0;;) {
     paid += request_.up.take(bytes - paid);
@@ -44,8 +45,8 @@ Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
   co_return Reason::none;
 }
 
-// The request's body, beside the answer. It tells the other half when it fails for a reason that
-// the origin does not see.
+// Sends the request's body while the answer is received. It interrupts the answer's side if it
+// fails for a reason that the origin does not see.
 Detached HttpExchange::upload() {
   upload_runs_ = true;  // only now: without memory for its frame it never runs
   Reason result = Reason::internal_error;
@@ -56,10 +57,10 @@ Detached HttpExchange::upload() {
   }
   upload_runs_ = false;
   if (upload_stopped_ || result == Reason::none) {
-    // The other half has ended the exchange, or needs nothing from here.
+    // The answer's side has ended the exchange, or needs no notice.
   } else if (result == Reason::origin_bad_response) {
-    // The origin may have answered before it closed. If it still waits, it learns here that no more
-    // will come; the kernel can refuse a write (ENOBUFS) on a connection that is whole.
+    // The origin may have answered before it closed. If it still waits, this shows it that no more
+    // will come: the kernel can refuse a write (ENOBUFS) on an intact connection.
     ::shutdown(connector_.origin->fd(), SHUT_WR);
   } else {
     upload_result_ = result;
@@ -106,7 +107,7 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
   }
 }
 
-// Where no more of the body comes: it was cut from here, or the client has ended it too early.
+// No more of the body will come: Stile cut it, or the client ended it too early.
 HttpExchange::Reason HttpExchange::why_it_ends() const noexcept {
   return client_.cancelled_or(Reason::bad_request);
 }
@@ -124,13 +125,12 @@ Task<bool> HttpExchange::body_is_here() {
   co_return !upload_stopped_;
 }
 
-// No coroutine of its own: memory may be what ended the exchange, and the upload must not outlive
-// it.
+// Not a coroutine: lack of memory may have ended the exchange, and the upload must not outlive it.
 void HttpExchange::stop_upload() noexcept {
   if (!upload_runs_) return;
   upload_stopped_ = true;
   keep_alive_ = false;
-  // Wakes the upload wherever it waits, and lets no write succeed any more.
+  // Wakes the upload wherever it waits, and makes all further writes fail.
   origin_reusable_ = false;
   ::shutdown(connector_.origin->fd(), SHUT_RDWR);
   client_.socket->interrupt();

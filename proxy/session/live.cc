@@ -1,4 +1,4 @@
-// Live: anything of an agent that is open.
+// Live: anything open of an agent.
 #include "proxy/session/live.h"
 
 #include "proxy/net/sockaddr.h"
@@ -24,7 +24,7 @@ Peer::Peer(Shared& shared, std::shared_ptr<const acl::AgentPolicy> agent_policy,
 }
 
 Peer::~Peer() {
-  if (!account) return;  // moved from: the tunnel counts on
+  if (!account) return;  // moved from: the tunnel still counts
   account->connections.fetch_sub(1, std::memory_order_relaxed);
   shared_->connections.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -32,10 +32,10 @@ Peer::~Peer() {
 const std::shared_ptr<const acl::AgentPolicy>* Peer::in(const acl::Snapshot& snapshot) const {
   if (!agent || (lent_ && !*lent_)) return nullptr;
   const auto* now = snapshot.by_id(agent->id);
-  // Another account: its id is the same, but the agent is another one now.
+  // Another account: the id is the same, but it is a different agent now.
   if (now == nullptr || (*now)->account != account) return nullptr;
   if (by_listener_) return now;
-  // Its address may have gone to another agent, or to nobody.
+  // Its address may now belong to another agent, or to none.
   const auto* owner = snapshot.by_source(address_);
   return owner != nullptr && owner->get() == now->get() ? now : nullptr;
 }

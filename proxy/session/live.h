@@ -1,4 +1,4 @@
-// Live: anything of an agent that is open: a request being set up, a tunnel, a kept connection.
+// Live: anything open of an agent: a request being set up, a tunnel, a kept connection.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -14,11 +14,11 @@ namespace stile::session {
 
 struct Shared;
 
-// Whether a listener that was lent to the daemon is still served; its worker's thread alone looks
-// and sets it. Null: a listener for good.
+// True while a listener that was lent to the daemon is still served; only its worker's thread reads
+// and sets it. Null: a permanent listener.
 using Lent = std::shared_ptr<const bool>;
 
-// Who is on the other end of a client connection. Fixed at accept; nothing that is sent changes it.
+// The client of a connection. Fixed at accept; nothing that the client sends changes it.
 class Peer {
  public:
   Peer(Shared& shared, std::shared_ptr<const acl::AgentPolicy> agent,
@@ -31,21 +31,21 @@ class Peer {
 
   // The agent's entry in a snapshot, if it is still the same agent; null otherwise.
   [[nodiscard]] const std::shared_ptr<const acl::AgentPolicy>* in(const acl::Snapshot&) const;
-  // Under which name it is logged and counted; "-" for nobody.
+  // The name for log and counters; "-" if there is no agent.
   [[nodiscard]] const std::string& id() const noexcept { return tally->agent; }
   [[nodiscard]] const acl::Address& source() const noexcept { return address_; }
   [[nodiscard]] std::string source_text() const;
 
-  std::shared_ptr<const acl::AgentPolicy> agent;  // as last judged; null for nobody
+  std::shared_ptr<const acl::AgentPolicy> agent;  // as last judged; null if there is none
   std::shared_ptr<acl::Account> account;
-  std::shared_ptr<metrics::Tally> tally;  // an ordered list names it anew for each request
+  std::shared_ptr<metrics::Tally> tally;  // an ordered list renames it for each request
   std::uint64_t conn;
 
  private:
   Shared* shared_;
   acl::Address address_;
   std::uint16_t port_;
-  bool by_listener_;  // known by the socket it came in on, not by its address
+  bool by_listener_;  // known by its listener, not by its address
   Lent lent_;
 };
 
@@ -59,15 +59,15 @@ struct ConnectionInfo {
 class Live : public boost::intrusive::list_base_hook<
                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  // The policy has changed, or (`all`) time has passed: cut if this would not be let through now.
+  // The policy has changed, or (`all`) time has passed: cut it if it would be refused now.
   virtual void judge_again(const acl::Snapshot& snapshot, bool all) = 0;
-  // Everybody has been judged: what was cut is closed and gets its line.
+  // All have been judged: closes it and writes its line if it was cut.
   virtual void close_if_cut() {}
-  // The daemon is to end: finish what is under way, take nothing new.
+  // The daemon is stopping: finish the current request, accept no new ones.
   virtual void drain() = 0;
   // End at once.
   virtual void end() = 0;
-  // What to tell of it; nothing yet if no request is under way.
+  // Describes it for a listing; false if no request is being served yet.
   [[nodiscard]] virtual bool describe(ConnectionInfo& info) const = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// OriginPool: connections with origins on which nothing is under way, kept for later requests.
+// OriginPool: idle connections to origins, kept for later requests.
 #include "proxy/session/origin_pool.h"
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace stile::session {
 
-// Owned by the pool; whatever ends it calls drop().
+// Owned by the pool; anything that ends it calls drop().
 class OriginPool::Kept final : public Pooled,
                                public Live,
                                public Hook,
@@ -88,8 +88,8 @@ class OriginPool::Kept final : public Pooled,
   OriginPool& pool_;
   std::string host_;
   Key key_;
-  std::shared_ptr<const acl::AgentPolicy> agent_;  // by which it was judged last
-  std::shared_ptr<acl::Account> account_;          // keeps the key's pointer this agent's
+  std::shared_ptr<const acl::AgentPolicy> agent_;  // by which it was last judged
+  std::shared_ptr<acl::Account> account_;          // keeps the account of the key alive
   acl::Address source_;
 };
 

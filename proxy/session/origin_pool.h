@@ -1,8 +1,9 @@
-// OriginPool: connections with origins on which nothing is under way, kept for later requests of
-// the same agent to the same host and port.
+// OriginPool: idle connections to origins, kept for later requests of the same agent to the same
+// host and port.
 //
-// A kept connection stands in the worker's list of what is open, so whatever revokes, drains or
-// ends a connection closes it, too. It is closed as soon as the origin sends anything or hangs up.
+// A kept connection is in the worker's list of open connections, so anything that revokes, drains
+// or ends connections closes it, too. It is closed as soon as the origin sends anything or hangs
+// up.
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@ struct Request;
 
 class OriginPool {
  public:
-  // Of an agent that has as many, no more are kept. Of a worker that has, the oldest goes.
+  // An agent at its limit keeps no more. A worker at its limit closes the oldest.
   static constexpr std::uint32_t most_of_agent = 256;
   static constexpr std::size_t most = 1024;
   static constexpr std::chrono::milliseconds idle_time{30000};
@@ -34,22 +35,22 @@ class OriginPool {
   OriginPool(const OriginPool&) = delete;
   OriginPool& operator=(const OriginPool&) = delete;
 
-  // `request` is what the connection was used for, and has been judged.
+  // `request` is the allowed request that the connection was used for.
   void keep(const Peer& peer, const Request& request, SocketPtr origin);
 
   struct Taken {
     SocketPtr socket;  // null: there is none
     acl::Address address;
   };
-  // For a request that has been let through. Its address still has to be checked.
+  // For a request that was allowed. The address must still be checked.
   [[nodiscard]] Taken take(const Peer& peer, const Request& request);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
-  // Whose connection it is, and where it leads. Two agents never have the same: the account is one
-  // life of an agent. An ordered list serves many sources under one account; there the name that it
-  // logs them under and the source count as well.
+  // The owner of a connection, and its destination. Two agents never share one: the account belongs
+  // to one lifetime of an agent. An ordered list serves many sources under one account; for those
+  // the logged name and the source are part of the key as well.
   struct Key {
     const acl::Account* account;
     const metrics::Tally* name;
@@ -79,7 +80,7 @@ class OriginPool {
                                        boost::intrusive::link_mode<boost::intrusive::normal_link>>;
   void drop(Kept& kept) noexcept;
 
-  // Agents choose the names, so they can make them meet in a bucket; an agent has at most
+  // Agents choose the names, so they can make them collide in a bucket; an agent has at most
   // most_of_agent of them there.
   static constexpr std::size_t buckets = 2 * most;
   struct Tables;

@@ -1,4 +1,4 @@
-// The rate limit of an agent, over all workers: when may its next request be looked at?
+// The rate limit of an agent, over all workers: when may its next request be processed?
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace stile::session {
 
-// Requests are due at equal distances; an agent may be ahead of its schedule by one second's worth.
-// Returns how long this one has to wait (0: not at all). Nothing is refused: the socket is just
+// Requests are due at equal intervals; an agent may be ahead of its schedule by one second's worth.
+// Returns how long this request must wait (0: not at all). Nothing is refused: the socket is only
 // read later.
 [[nodiscard]] inline std::chrono::nanoseconds reserve_request(
     acl::Account& account, std::uint32_t per_second,

@@ -1,4 +1,4 @@
-// Refusal: the answer to a request that was not let through.
+// Refusal: the answer to a refused request.
 #include "proxy/session/refusal.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::string_view proxy_status_error(Reason reason) {
   }
 }
 
-// What the agent or the config chose is cut and escaped.
+// Text that the agent or the config chose is truncated and escaped.
 constexpr std::size_t max_text = 1024;
 
 void put_text(audit::Appender& out, std::string_view key, std::string_view text) {
@@ -49,7 +49,7 @@ void put_text(audit::Appender& out, std::string_view key, std::string_view text)
   out.plain("\"");
 }
 
-// As sent, if it was not understood: cut, so that the rest of the sentence stays.
+// As sent, if it was invalid: truncated, so that the rest of the sentence fits.
 std::string destination(const Refusal& refusal) {
   if (refusal.host.empty()) return "the connection";
   std::string text{refusal.host.substr(0, acl::Host::max_length)};
@@ -83,7 +83,7 @@ void append_body(std::string& body, const Refusal& refusal) {
 
 void append_head(std::string& answer, const Refusal& refusal, std::size_t body_bytes) {
   const std::string_view reason = text(refusal.reason);
-  audit::Appender out{answer, 512};  // it has 350 at most
+  audit::Appender out{answer, 512};  // at most 350 are used
   out.plain("HTTP/1.1 ");
   out.number(static_cast<std::uint64_t>(acl::status(refusal.reason)));
   out.plain(" ");

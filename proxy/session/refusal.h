@@ -1,4 +1,4 @@
-// Refusal: the answer to a request that was not let through. Pure.
+// Refusal: the answer to a refused request. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace stile::session {
 
-// How an operator lets more through.
+// How an operator allows more.
 enum class GrantedBy : std::uint8_t {
   command,  // stile allow AGENT PATTERN
   flag,     // stile run --allow PATTERN
-  nobody,   // the rules are an ordered list, which nobody can add to
+  nobody,   // the rules are an ordered list, which takes no grants
 };
 
 struct Refusal {
   acl::Reason reason = acl::Reason::internal_error;
-  std::string_view agent;  // "-" for nobody
-  std::string_view host;   // canonical, or as sent if it was not understood
+  std::string_view agent;  // "-" if there is none
+  std::string_view host;   // canonical, or as sent if it was invalid
   std::uint16_t port = 0;
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::string_view contact;
@@ -29,14 +29,14 @@ struct Refusal {
   bool is_head = false;  // the answer to HEAD has no body
 };
 
-// The whole answer. Nothing of the request but its host and port is in it, and nothing of any
+// The whole answer. It contains nothing of the request but its host and port, and nothing of any
 // policy.
 [[nodiscard]] std::string write_refusal(const Refusal& refusal);
 
-// "stile allow alpha example.com": what would let it through; empty where no grant could.
+// "stile allow alpha example.com": the command that would allow it; empty if no grant could.
 [[nodiscard]] std::string allow_hint(const Refusal& refusal);
-// One sentence that says what, for whom, why and what to do: a model or a person may see nothing
-// else of the answer. `hint`: of allow_hint.
+// One sentence with what was refused, for whom, why and what to do: a model or a person may see
+// only this part of the answer. `hint`: from allow_hint.
 [[nodiscard]] std::string refusal_message(const Refusal& refusal, std::string_view hint);
 
 }  // namespace stile::session

@@ -13,8 +13,8 @@ constexpr std::int64_t second_ns = 1'000'000'000;
 // `seq`, `chain` and `prev`, which the log adds to each line.
 constexpr std::size_t link_bytes = 110;
 
-// Lines are due at distances of their cost; whoever has written less than its share may be ahead by
-// the burst. True: a line may be written now.
+// Lines are due at intervals by their cost; an account that has written less than its share may be
+// ahead by the burst. True: a line may be written now.
 bool has_room(const acl::Account& account, std::int64_t now) {
   return account.next_refusal_line_ns.load(std::memory_order_relaxed) <= now;
 }
@@ -61,7 +61,7 @@ AuditQueue::Written RefusalLog::write(AuditQueue& queue, audit::Record record,
   return written;
 }
 
-// The number first: whoever takes the numbers has taken the account off the list before.
+// Add the number first: the reader takes the account off the list before it takes the numbers.
 void RefusalLog::count(const std::string& agent, const std::shared_ptr<acl::Account>& account,
                        acl::Reason reason) {
   account->refusals_counted[static_cast<std::size_t>(reason)].fetch_add(1);
@@ -70,7 +70,7 @@ void RefusalLog::count(const std::string& agent, const std::shared_ptr<acl::Acco
     const std::lock_guard lock{mutex_};
     counted_.push_back({agent, account});
   } catch (...) {
-    account->has_refusals_counted = false;  // no memory: the next one puts it on the list
+    account->has_refusals_counted = false;  // no memory: the next refusal puts it on the list
     throw;
   }
 }

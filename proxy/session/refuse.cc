@@ -9,7 +9,7 @@ namespace {
 
 using acl::Reason;
 
-// For an answer that the client does not read.
+// Time limit for an answer that the client does not read.
 constexpr std::chrono::milliseconds answer_time{10000};
 constexpr std::chrono::milliseconds alert_time{1000};
 

@@ -1,4 +1,4 @@
-// Request: what is known of one request.
+// Request: the state of one request.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,31 @@ struct Request {
   Request() = default;
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
-  // What a grant was charged for an opening that did not happen goes back.
+  // Returns what a grant was charged for an opening that did not happen.
   ~Request() {
     if (charged && !wrote_open) charged->requests.give_back(1);
   }
 
   std::string method;
   acl::Scheme scheme = acl::Scheme::tunnel;
-  std::string authority;  // as the agent wrote it; with :80 added where plain HTTP left it out
+  std::string authority;  // as the agent wrote it; with :80 added if plain HTTP omits the port
   std::string path;       // for the log: without the query
   acl::Decision decision;
   std::shared_ptr<const acl::AgentPolicy> judged_by;  // owns the decision's rule and grant
   std::uint64_t generation = 0;
-  bool is_stale = false;  // something has run out since it was judged, under the same policy
+  bool is_stale = false;  // something has expired since it was judged, under the same policy
   SteadyTime begun;
   std::optional<acl::Address> origin;
-  std::vector<acl::Address> addresses;  // of the host, if the policy looks at them
+  std::vector<acl::Address> addresses;  // of the host, if the policy checks them
   acl::HelloFacts hello;
-  bool hello_is_due = false;  // from now on the hello counts, whatever policy judges it
+  bool hello_is_due = false;  // from now on the hello counts under every policy
   std::string sni;
   std::vector<std::string> stripped;
   std::shared_ptr<acl::Lease> charged;         // the grant that this opening was counted on
-  net::Meter up, down;                         // what its bytes draw on
+  net::Meter up, down;                         // the counters that its bytes charge
   std::uint64_t bytes_up = 0, bytes_down = 0;  // of plain HTTP; a tunnel counts for itself
   bool wrote_open = false;
-  acl::Reason opened_despite = acl::Reason::none;  // what its `open` line says, in observe mode
+  acl::Reason opened_despite = acl::Reason::none;  // as in its `open` line, in observe mode
 };
 
 }  // namespace stile::session

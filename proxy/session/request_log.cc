@@ -1,4 +1,4 @@
-// RequestLog: every audit line of a request, and every count of it.
+// RequestLog: writes every audit line of a request, and counts it.
 #include "proxy/session/request_log.h"
 
 #include <exception>
@@ -99,7 +99,7 @@ AuditQueue::Written RequestLog::close(const Peer& peer, Request& request, Reason
   line.record.bytes_up = request.bytes_up;
   line.record.bytes_down = request.bytes_down;
   line.record.duration_ms = ms_since(request.begun);
-  // Counted once: until here the request itself tells of them.
+  // Counted once: until here the request itself reports them.
   peer.tally->bytes_up += std::exchange(request.bytes_up, 0);
   peer.tally->bytes_down += std::exchange(request.bytes_down, 0);
   return queue_.write(line.record);

@@ -1,9 +1,9 @@
-// RequestLog: every audit line of a request, and every count of it.
+// RequestLog: writes every audit line of a request, and counts it.
 //
 // The line comes first. No byte goes to an origin before `co_await open()` was true, and no refusal
-// to a client before `co_await deny()`; both come back once write(2) has returned, or at the end of
-// the turn if the refusal is one too many for a line of its own and was counted. What is written at
-// the end of a request is what was written at its opening, unless it was cut.
+// to a client before `co_await deny()`. Both return once write(2) has returned, or at the end of
+// the turn if the refusal exceeds the rate of lines and was only counted. The line at the end of a
+// request repeats that of its opening, unless it was cut.
 #pragma once
 
 #include <string_view>
@@ -20,7 +20,7 @@ class RequestLog {
   RequestLog(AuditQueue& queue, RefusalLog& refusals, const Loop& loop) noexcept
       : queue_{queue}, refusals_{refusals}, loop_{loop} {}
 
-  // True: the line is in the log, and the request is counted as one that was let through.
+  // True: the line is in the log, and the request is counted as allowed.
   class Opened : public AuditQueue::Written {
    public:
     Opened(Written written, const Peer& peer, Request& request) noexcept
@@ -40,15 +40,15 @@ class RequestLog {
   [[nodiscard]] Opened open(const Peer& peer, Request& request);
 
   // Refused with that reason. False: the line is not in the log; answer audit-unavailable instead.
-  // `status` is what the client sees: 200 if it has its answer to a CONNECT already.
+  // `status` is what the client sees: 200 if it already has its answer to a CONNECT.
   [[nodiscard]] AuditQueue::Written deny(const Peer& peer, const Request& request,
                                          acl::Reason reason, int status);
 
-  // The end of what was open; `cut` says why it was ended from here. Await it only where an answer
-  // tells of the end.
+  // The end of what was open; `cut` is the reason if Stile ended it. Await it only if an answer
+  // reports the end.
   AuditQueue::Written close(const Peer& peer, Request& request, acl::Reason cut, int status);
 
-  // The same for what relays on its own.
+  // The same for tunnels.
   struct TunnelEnd {
     std::string_view authority;  // canonical
     const acl::Address& origin;
@@ -68,8 +68,8 @@ class RequestLog {
   const Loop& loop_;
 };
 
-// The host for log and answer: canonical if it was understood, else as the agent wrote it, without
-// what may be a secret (user info, a path, a query).
+// The host for log and answer: canonical if it was valid, else as the agent wrote it, without parts
+// that may be secret (user info, a path, a query).
 [[nodiscard]] std::string_view shown_host(const Request& request) noexcept;
 
 }  // namespace stile::session

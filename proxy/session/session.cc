@@ -41,7 +41,7 @@ Task<> Session::run() {
     client_.clear_deadline();
     if (const auto pause = throttle_time(); pause.count() > 0) co_await throttle(pause);
     if (bad != Reason::none) {
-      // Nothing of a request was there: a kept connection that was not used again, or a scan.
+      // No byte of a request arrived: a kept connection that was not used again, or a scan.
       if (client_.in.empty() && (served_one || bad != Reason::header_timeout)) co_return;
       co_await refuse_head(bad);
       co_return;
@@ -78,8 +78,8 @@ Task<> Session::refuse_head(Reason reason) {
   co_await refuse(client_, request, reason);
 }
 
-// From accept, or the end of the last answer, to the end of the head: one absolute deadline, so
-// that a client that dribbles gains nothing.
+// From accept, or the end of the last answer, to the end of the head there is one absolute
+// deadline, so that a client gains nothing by sending slowly.
 Task<Session::Reason> Session::read_head(http::RequestHead& head) {
   std::string& in = client_.in;
   const std::size_t most = context_.limits.header_bytes;
@@ -97,12 +97,12 @@ Task<Session::Reason> Session::read_head(http::RequestHead& head) {
     }
     const bool more = co_await client_.read_more();
     if (more) continue;
-    // Cancelled, or the head ends in the middle, or there is none.
+    // Cancelled, or the head is incomplete, or there is none.
     co_return client_.cancelled_or(in.empty() ? Reason::internal_error : Reason::bad_request);
   }
 }
 
-// How long the request at hand has to wait for its turn under the agent's rate.
+// How long the current request must wait for its turn under the agent's rate.
 std::chrono::nanoseconds Session::throttle_time() {
   if (client_.in.empty()) return {};
   const Peer& peer = client_.peer;
@@ -130,7 +130,7 @@ void Session::judge_again(const acl::Snapshot& snapshot, bool all) {
   if (agent == nullptr) return;
   if (current_ == nullptr) {
     if (last_authority_.empty()) return;
-    Request last;  // an idle connection goes with what it was used for
+    Request last;  // an idle connection is judged by its last use
     last.scheme = acl::Scheme::http;
     last.authority = last_authority_;
     connector_.decide(last);
@@ -138,8 +138,8 @@ void Session::judge_again(const acl::Snapshot& snapshot, bool all) {
     return;
   }
   if (!all && agent->get() == current_->judged_by.get()) return;
-  // A request before its first byte is judged again when it gets there. Judged now are an exchange
-  // that runs, and one that dials: there may be more addresses to try.
+  // A request is judged again right before its first byte goes out. Judged now are a running
+  // exchange, and one that dials: there may be more addresses to try.
   current_->is_stale = true;
   if (!current_->wrote_open && !connector_.is_dialling()) return;
   const Reason now = connector_.still_allowed(*current_);
@@ -151,7 +151,7 @@ void Session::drain() {
   if (current_ != nullptr) return;
   // Waiting for a request that would only be refused.
   if (client_.in.empty()) client_.cancel(Reason::draining);
-  // Waiting for its turn under the agent's rate: refused now as well as later.
+  // Waiting under the agent's rate: refuse now rather than later.
   client_.stop_waiting();
 }
 

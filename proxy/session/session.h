@@ -1,7 +1,7 @@
 // Session: serves one client connection, request by request, until it ends or becomes a tunnel.
 //
-// It reads heads and hands each request to a front: serve_connect or HttpExchange. A front takes
-// the way of Connector to the origin, and writes its lines through RequestLog.
+// It reads heads and passes each request to a front: serve_connect or HttpExchange. A front uses
+// Connector to reach the origin, and writes its lines through RequestLog.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace stile::session {
 
 class Session final : public Pooled, public Live {
  public:
-  // Serves the connection on the context's loop; it owns itself from here on.
+  // Serves the connection on the context's loop; the session owns itself from here on.
   static void start(Context& context, SocketPtr client, Peer peer);
 
   void judge_again(const acl::Snapshot& snapshot, bool all) override;

@@ -1,4 +1,4 @@
-// Tunnel: a CONNECT that was let through and relays.
+// Tunnel: a CONNECT that was allowed and relays.
 #include "proxy/session/tunnel.h"
 
 #include <exception>
@@ -74,7 +74,7 @@ acl::Reason Tunnel::fault_of(HelloGuard::Step step, std::string& to_origin) {
   return acl::Reason::none;
 }
 
-// True: goes on. Filtering ends by itself once a second hello can no longer come.
+// True: continue. Filtering ends once a second hello can no longer come.
 bool Tunnel::filter(bool up, std::string_view bytes, std::string& to_origin) {
   const bool awaited = guard_->awaits_hello();
   if (cut_ == acl::Reason::none) {
@@ -93,8 +93,8 @@ bool Tunnel::filter(bool up, std::string_view bytes, std::string& to_origin) {
   return true;
 }
 
-// Sleeps, then looks: a busy tunnel pays nothing per byte. Both directions count together, so that
-// a stream that only flows one way lives.
+// Sleeps, then checks: a busy tunnel pays nothing per byte. Both directions count together, so that
+// a one-way stream stays open.
 void Tunnel::on_deadline() {
   if (is_revoked_) return;
   if (guard_ && guard_->awaits_hello()) return close(acl::Reason::client_hello_timeout);
@@ -108,7 +108,7 @@ void Tunnel::on_end(End end) noexcept {
   close(end == End::budget_spent ? acl::Reason::budget_exhausted : cut_);
 }
 
-// Of many that are revoked, all clients are cut off before the first is tidied up.
+// When many are revoked, all clients are cut off before the first is cleaned up.
 void Tunnel::revoke() {
   if (guard_ && guard_->awaits_hello()) return close(acl::Reason::revoked);
   cut_client();
@@ -142,8 +142,8 @@ void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
   charge_to(decision.grant);
 }
 
-// From now on its bytes are those of what lets it through now: a grant that ended pays for nothing
-// more, and one that took over is not bypassed.
+// From now on its bytes are charged to the grant that allows it now: a grant that ended pays for
+// nothing more, and one that took over is not bypassed.
 void Tunnel::charge_to(const acl::Grant* grant) {
   meter_up() = {};
   meter_up().draw_on(peer_.account->bytes_up);
@@ -153,7 +153,7 @@ void Tunnel::charge_to(const acl::Grant* grant) {
 
 void Tunnel::close(acl::Reason reason) noexcept {
   if (cut_ != acl::Reason::none || (guard_ && guard_->awaits_hello())) {
-    // Still in its handshake: the client's TLS library is told.
+    // Still in its handshake: send an alert to the client's TLS library.
     static_cast<void>(
         client().write(tls::access_denied_alert.data(), tls::access_denied_alert.size()));
   } else if (reason != acl::Reason::none) {

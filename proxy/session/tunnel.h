@@ -1,4 +1,4 @@
-// Tunnel: a CONNECT that was let through and relays. Small, because there may be many that idle.
+// Tunnel: a CONNECT that was allowed and relays. Small, because there may be many idle ones.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ namespace stile::session {
 
 class Tunnel final : public Pooled, public Live, private net::Relay, private Deadline {
  public:
-  // Owns itself. `first` was read from the client already and goes to the origin; it begins with
-  // hello_bytes of a hello that passed (0: none was looked for).
+  // Owns itself. `first` was already read from the client and goes to the origin; it begins with
+  // hello_bytes of a hello that passed (0: none was expected).
   static void start(Context& context, Peer peer, const Request& request, SocketPtr client,
                     SocketPtr origin, std::string_view first, std::size_t hello_bytes);
 
@@ -25,7 +25,7 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   void close_if_cut() override {
     if (is_revoked_) close(acl::Reason::revoked);
   }
-  void drain() override {}  // it may finish; the server ends what is left when time is up
+  void drain() override {}  // it may finish; the server ends it when time is up
   void end() override { close(is_revoked_ ? acl::Reason::revoked : acl::Reason::draining); }
   [[nodiscard]] bool describe(ConnectionInfo& info) const override;
 
@@ -46,10 +46,10 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   std::unique_ptr<std::string> authority_;  // canonical; for the log and for judging again
   std::shared_ptr<acl::Lease> charged_;     // keeps the meter's grant alive
   acl::Address origin_;
-  std::unique_ptr<HelloGuard> guard_;  // until the handshake is past a second hello
-  acl::Reason opened_despite_;         // as its `open` line says
+  std::unique_ptr<HelloGuard> guard_;  // until no second hello can follow
+  acl::Reason opened_despite_;         // as in its `open` line
   acl::Reason cut_ = acl::Reason::none;
-  bool is_revoked_ = false;  // the client has been reset; the rest follows
+  bool is_revoked_ = false;  // the client has been reset; close() follows
   acl::HelloFacts hello_;
   SteadyTime begun_;
 };

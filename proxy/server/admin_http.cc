@@ -1,4 +1,4 @@
-// AdminHttp: /metrics, /healthz and /readyz on an address of their own.
+// AdminHttp: /metrics, /healthz and /readyz on their own address.
 #include "proxy/server/admin_http.h"
 
 #include <boost/beast/core.hpp>
@@ -17,7 +17,7 @@ constexpr int max_connections = 32;
 constexpr std::chrono::seconds time_limit{10};
 constexpr std::size_t max_header = 8192;
 
-// One connection; keeps itself alive through the handlers.
+// One connection; its handlers keep it alive.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(asio::ip::tcp::socket socket, const AdminHttp::Pages& pages, std::shared_ptr<int> open)
@@ -97,7 +97,7 @@ AdminHttp::AdminHttp(asio::io_context& context, asio::ip::tcp::acceptor acceptor
 void AdminHttp::accept() {
   acceptor_.async_accept([this](beast::error_code ec, asio::ip::tcp::socket socket) {
     if (ec == asio::error::operation_aborted) return;
-    if (ec) {  // out of descriptors: asking again at once would only burn the time of others
+    if (ec) {  // out of descriptors: an immediate retry would only waste CPU time
       pause_.expires_after(std::chrono::milliseconds{100});
       pause_.async_wait([this](beast::error_code stopped) {
         if (!stopped) accept();

@@ -1,4 +1,4 @@
-// AdminHttp: /metrics, /healthz and /readyz on an address of their own, never on the proxy's port.
+// AdminHttp: /metrics, /healthz and /readyz on their own address, never on the proxy's port.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,7 +13,7 @@ namespace stile::server {
 class AdminHttp {
  public:
   struct Pages {
-    // Calls back on the same io_context, with an empty text if the numbers cannot be had.
+    // Calls back on the same io_context, with an empty text if the numbers are not available.
     std::function<void(std::function<void(std::string)>)> metrics;
     std::function<bool()> is_ready;
   };
@@ -24,7 +24,7 @@ class AdminHttp {
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   Pages pages_;
-  std::shared_ptr<int> open_;  // how many connections there are; bounded
+  std::shared_ptr<int> open_;  // number of open connections; bounded
 };
 
 }  // namespace stile::server

@@ -15,11 +15,11 @@ namespace {
 namespace asio = boost::asio;
 
 // A card that is written in place counts when it is closed, one that is renamed into its place at
-// once. A ConfigMap changes by a rename of its `..data`, which is such a rename too.
+// once. A ConfigMap changes by renaming its `..data`, which counts the same way.
 constexpr std::uint32_t interesting = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE |
                                       IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF |
                                       IN_ONLYDIR;
-// Several changes in a row are read once.
+// Several changes in a row cause one reading.
 constexpr std::chrono::milliseconds quiet_time{100};
 
 }  // namespace
@@ -84,7 +84,8 @@ void CardWatch::wait() {
                      });
 }
 
-// From the first change on, not from the last: a directory that never rests is read all the same.
+// Counts from the first change, not from the last: a directory that changes all the time is still
+// read.
 void CardWatch::settle() {
   if (is_settling_) return;
   is_settling_ = true;

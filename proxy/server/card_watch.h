@@ -1,4 +1,4 @@
-// CardWatch: tells when a directory of agent cards may have changed, a moment after it has settled.
+// CardWatch: reports that a directory of agent cards may have changed, after a short delay.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -15,9 +15,9 @@ class CardWatch {
  public:
   CardWatch(boost::asio::io_context& context, std::function<void()> on_change);
 
-  // Watches these from now on and no others. One that does not exist is looked for at look_again().
+  // Watches these from now on and no others. Missing ones are looked for at look_again().
   void watch(std::vector<std::string> directories);
-  // About once a second: a directory may have been made, or another put in its place.
+  // About once a second: a directory may have been created or replaced.
   void look_again();
   void stop();
 

@@ -1,4 +1,4 @@
-// What the control socket tells: policies and counters as JSON text.
+// Answers of the control socket: policies and counters as JSON text.
 #include "proxy/server/control_answers.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using Running = control::LivePolicy::Running;
 
-// A list file may have a million; the rest is counted.
+// A list file may have a million; those beyond this number are only counted.
 constexpr std::size_t max_patterns_shown = 1000;
 
 std::size_t count_of(const acl::Rules& rules) {
@@ -88,7 +88,7 @@ std::string origin_of(const control::LivePolicy& policy, const Running& agent) {
   return place.line > 0 ? place.file + ':' + std::to_string(place.line) : place.file;
 }
 
-// What the short and the long form have in common.
+// Common to the short and the long form.
 void add_summary(JsonObject& object, const control::LivePolicy& policy, const Running& agent,
                  acl::UnixMicros now) {
   const acl::AgentPolicy& now_in_force = *agent.policy;

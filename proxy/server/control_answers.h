@@ -1,4 +1,4 @@
-// What the control socket tells: policies and counters as JSON text.
+// Answers of the control socket: policies and counters as JSON text.
 #pragma once
 
 #include <chrono>

@@ -21,7 +21,7 @@ namespace {
 
 using control::AgentOverlay, control::ErrorCode, control::Failure;
 
-// Unguessable is not needed, unique is.
+// Need not be unguessable, only unique.
 std::string random_id() {
   static std::random_device source;
   std::string id;
@@ -98,7 +98,7 @@ void ControlService::remove_agent(const Request& request, const Client& client) 
   AgentOverlay overlay;
   if (policy.is_put(request.agent)) {
     edit.cards[request.agent] = nullptr;
-    overlay.removed = policy.overlay(request.agent)->removed;  // what was beneath stays removed
+    overlay.removed = policy.overlay(request.agent)->removed;  // the entry below stays removed
   } else {
     overlay.removed = running->entry->identity.entry;
   }
@@ -151,7 +151,7 @@ void ControlService::revoke(const Request& request, const Client& client) {
          client, std::move(answer));
 }
 
-// Setting what the files say anyway takes the change back.
+// Setting the mode that the files have removes the override.
 void ControlService::set_mode(const Request& request, const Client& client) {
   const auto& policy = desk_.policy();
   control::Edit edit;
@@ -163,7 +163,7 @@ void ControlService::set_mode(const Request& request, const Client& client) {
     if (running == nullptr) return;
     AgentOverlay overlay = *policy.overlay(request.agent);
     const auto file = running->entry->settings.mode;
-    // Offline stays with the agent whatever becomes of the others.
+    // An offline agent stays offline when the mode of the others changes.
     const bool is_as_before = file ? *file == request.mode
                                    : request.mode != acl::Mode::offline && !policy.set_mode() &&
                                          request.mode == policy.base().loaded.settings.egress.mode;
@@ -209,7 +209,7 @@ void ControlService::rotate(const Client& client) {
 
 namespace {
 
-// Only what is safe to serve as an agent: a listener that nobody else can reach.
+// Accepts only a listener that is safe to serve as an agent: one that no other client can reach.
 control::Outcome<void> check_listener(const UniqueFd& listener) {
   const auto bad = [](const char* message) { return Failure{ErrorCode::bad_request, message}; };
   if (!listener) return bad("exactly one socket has to come with the request (SCM_RIGHTS)");
@@ -274,7 +274,7 @@ void ControlService::lend(UniqueFd listener, const std::string& agent, bool is_o
   lent_.emplace(client.get(), lent);
   if (!client->is_open()) return on_closed(*client);  // it left while this was being saved
   client->hold();
-  // A worker accepts until there is nobody left; on a blocking socket it would wait there.
+  // A worker accepts until the queue is empty; on a blocking socket it would block there.
   ::fcntl(listener.get(), F_SETFL, ::fcntl(listener.get(), F_GETFL) | O_NONBLOCK);
   workers_[lent.worker]->lend(lent.number, std::move(listener), agent);
   client->answer(answer_with("agent", agent));

@@ -1,4 +1,4 @@
-// ControlService: which request goes where, and those that only look.
+// ControlService: dispatches requests, and serves those that only read.
 #include "proxy/server/control_service.h"
 
 #include <memory>
@@ -161,7 +161,7 @@ Detached look_up(session::Context& context, std::shared_ptr<Explanation> explana
     co_await find_addresses(context, *explanation);
     done();
   } catch (const std::exception&) {
-    // No memory: whoever asked gets no answer, and the worker goes on.
+    // No memory: the client gets no answer, and the worker continues.
   }
 }
 
@@ -214,7 +214,7 @@ void ControlService::log(const Request& request, const Client& client) {
 }
 
 void ControlService::config(const Request& request, const Client& client) {
-  if (request.on_disk && !client->peer().may_change) {  // reading everything holds up a reload
+  if (request.on_disk && !client->peer().may_change) {  // reading everything delays a reload
     return client->fail({ErrorCode::forbidden, "this socket shows only the config in force"});
   }
   desk_.write_config(request.on_disk, [client](const control::Outcome<WrittenConfig>& config) {

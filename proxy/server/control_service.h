@@ -1,4 +1,4 @@
-// ControlService: does what is asked over the control socket.
+// ControlService: serves the requests of the control socket.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -20,12 +20,12 @@ struct LogNews;
 
 class ControlService final : public control::Service {
  public:
-  // What it needs of the rest of the daemon.
+  // What it needs from the rest of the daemon.
   struct Daemon {
     std::function<void()> drain;
     std::function<Result<audit::Log::Head>()> rotate;
     std::function<std::uint32_t()> connections_open;
-    // How long what is open may still take; nullopt: the daemon does not drain.
+    // How long open connections may still run; nullopt: the daemon is not draining.
     std::function<std::optional<std::chrono::milliseconds>()> drain_time_left;
   };
   ControlService(boost::asio::io_context& context, PolicyDesk& desk, audit::Log& log,
@@ -33,13 +33,14 @@ class ControlService final : public control::Service {
 
   void serve(const control::Request& request, const control::ConnectionPtr& client) override;
   void on_closed(control::Connection& client) override;
-  // Tells whoever watches the log that it fails, or works again.
+  // Tells the clients that watch the log that it fails, or works again.
   void announce(const LogNews& news);
 
  private:
   using Client = control::ConnectionPtr;
   using Request = control::Request;
-  // One lent listener: where it is served, and the agent that lives only as long as it.
+  // One lent listener: the worker that serves it, and the agent that exists only as long as it
+  // does.
   struct Lent {
     std::uint64_t number = 0;
     std::size_t worker = 0;
@@ -47,7 +48,7 @@ class ControlService final : public control::Service {
     bool is_own_agent = false;
   };
 
-  // Looking.
+  // Requests that only read.
   void ping(const Client& client);
   void status(const Client& client);
   void agents(const Client& client);
@@ -59,7 +60,7 @@ class ControlService final : public control::Service {
   void config(const Request& request, const Client& client);
   [[nodiscard]] std::string head_of_status() const;
 
-  // Changing.
+  // Requests that change something.
   void put_agent(const Request& request, const Client& client);
   void remove_agent(const Request& request, const Client& client);
   void allow(const Request& request, const Client& client);
@@ -70,7 +71,7 @@ class ControlService final : public control::Service {
   void rotate(const Client& client);
   void adopt_listener(const Request& request, const Client& client);
   void lend(UniqueFd listener, const std::string& agent, bool is_own_agent, const Client& client);
-  // The agent, or the client is told that there is none.
+  // Returns the agent, or null after answering the client that it does not exist.
   [[nodiscard]] const control::LivePolicy::Running* find(const std::string& id,
                                                          const Client& client) const;
   void commit(const control::Edit& edit, ChangeLine line, const Client& client, std::string answer);

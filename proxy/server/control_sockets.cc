@@ -10,9 +10,9 @@ namespace stile::server {
 namespace {
 
 Result<UniqueFd> bind_one(const std::string& path, const std::string& group) {
-  // Without a package nobody has made the folder in which it lies; a new account has not even
-  // those above it.
-  std::error_code ignored;  // what matters is whether it can be bound
+  // Without a package the folder may not exist; with a new account its parents may be missing as
+  // well.
+  std::error_code ignored;  // only a failing bind matters
   std::filesystem::create_directories(std::filesystem::path{path}.parent_path(), ignored);
   return bind_unix(path, {0660, group}, "control " + path);
 }

@@ -14,11 +14,11 @@ struct ControlSockets {
   UniqueFd read_only;  // none unless read_only_group is set
 };
 
-// Where the socket for those who only look is: beside the other one.
+// The path of the socket for read-only clients: beside the other one.
 [[nodiscard]] std::string read_only_path(const config::ServerSettings& settings);
 
-// Binds those that `passed` does not have yet. The mode is 0660 from the first moment that anybody
-// could connect. A socket that nobody serves any more is replaced.
+// Binds those that `passed` does not have yet. The mode is 0660 from the first moment that a client
+// could connect. A stale socket, which no process serves, is replaced.
 [[nodiscard]] Result<ControlSockets> bind_control(const config::ServerSettings& settings,
                                                   ControlSockets passed);
 

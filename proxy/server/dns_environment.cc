@@ -1,4 +1,4 @@
-// What the resolvers are told: servers and hosts file, read by the main thread and watched.
+// DNS input for the resolvers: servers and hosts file, read and watched by the main thread.
 #include "proxy/server/dns_environment.h"
 
 #include <fstream>

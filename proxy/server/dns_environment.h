@@ -1,4 +1,4 @@
-// What the resolvers are told: servers and hosts file, read by the main thread and watched.
+// DNS input for the resolvers: servers and hosts file, read and watched by the main thread.
 #pragma once
 
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ class DnsFiles {
  public:
   explicit DnsFiles(const config::DnsSettings& settings) : settings_{settings} {}
   [[nodiscard]] dns::Environment read();
-  // Whether a file that read() used looks different now.
+  // True if a file that read() used looks different now.
   [[nodiscard]] bool changed() const;
 
  private:

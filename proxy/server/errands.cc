@@ -1,4 +1,4 @@
-// Errands: one thread that does for the workers what their sandbox forbids them: files by name.
+// Errands: one thread that opens files by name for the workers, whose sandbox forbids it.
 #include "proxy/server/errands.h"
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ void Errands::run(const std::function<void()>& work) {
 void Errands::serve() {
   sigset_t all;
   sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are the main thread's
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);  // the main thread handles signals
   std::unique_lock lock{mutex_};
   for (;;) {
     changed_.wait(lock, [this] { return ended_ || work_ != nullptr; });

@@ -1,4 +1,4 @@
-// Errands: one thread that does for the workers what their sandbox forbids them: files by name.
+// Errands: one thread that opens files by name for the workers, whose sandbox forbids it.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,7 @@ class Errands {
   Errands(const Errands&) = delete;
   Errands& operator=(const Errands&) = delete;
 
-  // Runs the work on the thread and waits for its end; from any thread. It must not throw.
+  // Runs the work on the thread and waits until it is done; from any thread. It must not throw.
   void run(const std::function<void()>& work);
 
  private:

@@ -1,4 +1,4 @@
-// explain: what would become of a request, step by step, without making it.
+// explain: how a request would be decided, step by step, without making it.
 #include "proxy/server/explain.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ control::Failure bad(std::string message) {
   return {control::ErrorCode::bad_request, std::move(message)};
 }
 
-// https: is what a client makes a CONNECT of; http: goes to the proxy as it stands, so the proxy's
-// own reader reads it.
+// For https: a client sends a CONNECT. http: goes to the proxy unchanged, so the proxy's own parser
+// reads it.
 control::Outcome<Asked> read_url(const control::Request& request) {
   const std::string_view url = request.url;
   const auto is = [&](std::string_view scheme) {
@@ -62,7 +62,7 @@ control::Outcome<Asked> read_asked(const control::Request& request) {
   if (!request.url.empty()) return read_url(request);
   const bool is_tunnel = request.method.empty() || equal_ignoring_case(request.method, "CONNECT");
   std::string host = request.host;
-  // An IPv6 address without its brackets is meant as one.
+  // An IPv6 address without brackets is accepted.
   if (host.find(':') != std::string::npos && !host.starts_with('[')) host = '[' + host + ']';
   return Asked{is_tunnel ? acl::Scheme::tunnel : acl::Scheme::http, host + ':' + request.port};
 }
@@ -77,7 +77,7 @@ void refuse(Explanation& explanation, acl::Reason reason) {
   explanation.decision.reason = reason;
 }
 
-// What the client will have to send. Nothing is sent for an explanation, so nobody can say whether
+// What the client will have to send. Nothing is sent for an explanation, so it is unknown whether
 // it will.
 std::string hello_detail(const Explanation& explanation) {
   const acl::Decision& decision = explanation.decision;
@@ -88,7 +88,7 @@ std::string hello_detail(const Explanation& explanation) {
          (acl::allows_ech(*explanation.agent, decision) ? "; ECH is allowed" : ", without ECH");
 }
 
-// A live request is past this: its connection was admitted before its head was read.
+// A live request is past this step: its connection was admitted before its head was read.
 void explain_connections(Explanation& explanation) {
   const acl::AgentPolicy& agent = *explanation.agent;
   const std::uint32_t open = agent.account->connections.load(std::memory_order_relaxed);
@@ -133,7 +133,7 @@ control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
                  : request.method.empty()             ? "GET"
                                                       : std::string_view{request.method};
   explanation.decision = acl::decide(query, &explanation.steps);
-  explanation.steps.pop_back();  // the verdict has a place of its own in the answer
+  explanation.steps.pop_back();  // the verdict has its own place in the answer
   const acl::Decision& decision = explanation.decision;
   if (decision.passes()) explain_connections(explanation);
   if (decision.passes() && !decision.literal) explanation.name = decision.host.text();

@@ -1,4 +1,4 @@
-// explain: what would become of a request, step by step, without making it.
+// explain: how a request would be decided, step by step, without making it.
 #pragma once
 
 #include <string>
@@ -14,20 +14,20 @@ struct Explanation {
   acl::Decision decision;
   acl::Trace steps;                               // 1–7; 8–10 as far as they were run
   std::shared_ptr<const acl::AgentPolicy> agent;  // owns what the decision points to; may be null
-  // The name to look up for step 8; empty: there is nothing to look up.
+  // The name to look up for step 8; empty: no lookup is needed.
   std::string name;
 };
 
-// Asks the same function as a live request does, with the agent's counters as they are now.
+// Calls the same function as a live request, with the agent's current counters.
 [[nodiscard]] control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
                                                     const control::Request& request,
                                                     acl::UnixMicros now);
 
-// Step 8 with the addresses that the name has; empty: it has none.
+// Step 8 with the addresses of the name; empty: it has none.
 void explain_addresses(Explanation& explanation, const std::vector<acl::Address>& addresses,
                        const acl::PrefixMap& own);
 
-// The audit log is failing: what passed is refused, and nothing is looked up.
+// The audit log is failing: an allowed request is refused, and nothing is looked up.
 void explain_failing_log(Explanation& explanation, std::string problem);
 
 // The answer's text.

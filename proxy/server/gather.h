@@ -1,4 +1,4 @@
-// gather: asks every worker for something and brings the parts together on the main thread.
+// gather: asks every worker for its part and combines the parts on the main thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -16,7 +16,7 @@ namespace stile::server {
 
 using Workers = std::vector<std::unique_ptr<Worker>>;
 
-// `done` gets a part of each worker, or fewer if one does not answer within two seconds.
+// `done` gets one part per worker, or fewer if a worker does not answer within two seconds.
 template <class Part>
 void gather(boost::asio::io_context& context, Workers& workers,
             std::function<Part(session::Context&)> ask,

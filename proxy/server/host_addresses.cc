@@ -1,4 +1,4 @@
-// The addresses of this host: never dialled for an agent, however public they are.
+// The addresses of this host: never dialled for an agent, even if they are public.
 #include "proxy/server/host_addresses.h"
 
 #include <linux/netlink.h>
@@ -20,9 +20,9 @@
 namespace stile::server {
 namespace {
 
-// More than any host has; a bound for what is kept in memory.
+// More than any host has; bounds the memory.
 constexpr std::size_t max_prefixes = std::size_t{1} << 18;
-// A table that changes while it is read has to be read again.
+// A table that changes during the reading must be read again.
 constexpr int attempts = 10;
 constexpr timeval patience{2, 0};
 using Datagram = std::array<std::byte, 65536>;
@@ -39,7 +39,7 @@ struct NetlinkRequest {
   };
 };
 
-// One datagram of the kernel's; 0 bytes if somebody else sent it.
+// One datagram from the kernel; 0 bytes if another process sent it.
 ssize_t receive_datagram(int fd, Datagram& datagram, int flags) {
   sockaddr_nl from{};
   iovec room{datagram.data(), datagram.size()};
@@ -67,8 +67,8 @@ Result<UniqueFd> open_socket() {
   UniqueFd socket{::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)};
   if (!socket) return netlink_failed(errno);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  // The kernel then sends only the table that was asked for, not a million routes beside it.
-  // Without it everything comes, and the rest is passed over.
+  // The kernel then sends only the requested table, not a million other routes. Without it
+  // everything is sent, and the other tables are skipped.
   const int on = 1;
   ::setsockopt(socket.get(), SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof on);
   return socket;
@@ -86,7 +86,7 @@ Result<HostAddresses> HostAddresses::open() {
   return addresses;
 }
 
-// False: the table changed meanwhile.
+// False: the table changed during the reading.
 Result<bool> HostAddresses::dump(std::uint16_t type, int family,
                                  std::vector<acl::Prefix>& prefixes) {
   NetlinkRequest request;
@@ -132,7 +132,7 @@ Result<std::vector<acl::Prefix>> HostAddresses::read() {
       for (const std::uint16_t type : {RTM_GETROUTE, RTM_GETADDR}) {
         const auto done = dump(type, family, prefixes);
         if (!done) {
-          // What is left of a dump must not be taken for the next one's.
+          // The remainder of a dump must not be read as part of the next one.
           if (auto fresh = open_socket()) socket_ = std::move(*fresh);
           return done.error();
         }

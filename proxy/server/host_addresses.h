@@ -1,4 +1,4 @@
-// The addresses of this host: never dialled for an agent, however public they are.
+// The addresses of this host: never dialled for an agent, even if they are public.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 namespace stile::server {
 
 // Asks the kernel over rtnetlink: the addresses of all interfaces and the routing table `local`,
-// which also has what is no interface's address (load balancers' addresses, `ip route add local`).
-// The socket is opened once, so that asking takes no descriptor.
+// which also has addresses without an interface (load balancers' addresses, `ip route add local`).
+// The socket is opened once, so that a query needs no new descriptor.
 class HostAddresses {
  public:
-  // With the list, or not at all.
+  // Returns one with the list, or an error.
   [[nodiscard]] static Result<HostAddresses> open();
 
-  // Asks again; true if something changed. On error what was known before still holds.
+  // Asks again; true if something changed. On error the known addresses stay valid.
   [[nodiscard]] Result<bool> refresh();
-  // What is known, and the addresses of listeners.
+  // The known addresses, and those of listeners.
   [[nodiscard]] std::shared_ptr<const acl::PrefixMap> with(
       const std::vector<acl::Address>& listeners) const;
   [[nodiscard]] const std::vector<acl::Prefix>& known() const noexcept { return known_; }
@@ -41,7 +41,7 @@ class HostAddresses {
 // A netlink socket that becomes readable when an address or a route of the host changes.
 [[nodiscard]] Result<UniqueFd> watch_addresses();
 
-// Empties that socket. Whether anything there makes it necessary to read() again.
+// Empties that socket. True if a notification makes another read() necessary.
 [[nodiscard]] bool addresses_changed(int watch);
 
 }  // namespace stile::server

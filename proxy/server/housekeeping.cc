@@ -1,4 +1,4 @@
-// Server, what goes on beside serving: the disk, files and addresses that change, signs of life.
+// Server, periodic work: the disk, changing files and addresses, the watchdog.
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <utility>
@@ -16,8 +16,7 @@ constexpr std::chrono::milliseconds address_pause{100};
 
 }  // namespace
 
-// Once a second: what waits for the disk, refusals that were counted, files that changed, and a
-// sign of life.
+// Once a second: lines that wait for the disk, counted refusals, changed files, and the watchdog.
 void Server::housekeeping() {
   log_->retry();
   shared_->refusals.write_counted(*log_);
@@ -25,7 +24,8 @@ void Server::housekeeping() {
   if (addresses_are_stale_) refresh_addresses();
   card_watch_.look_again();
   if (dns_files_.changed()) change_dns();
-  // The watchdog is told only while every worker answers: a stalled one gets the daemon restarted.
+  // The watchdog is notified only while every worker answers: a stalled one gets the daemon
+  // restarted.
   if (alive_ >= workers_.size()) notify("WATCHDOG=1");
   alive_ = 0;
   each_worker([this](session::Context&) { asio::post(context_, [this] { ++alive_; }); });
@@ -35,7 +35,7 @@ void Server::housekeeping() {
   });
 }
 
-// A log that cannot be written is said once, wherever an operator looks, and again when it can.
+// A failing log is reported once in each place where an operator looks, and again when it works.
 void Server::look_at_log() {
   const auto news = log_health_.look(*log_);
   if (!news) return;
@@ -49,7 +49,7 @@ void Server::look_at_log() {
   service_->announce(*news);
 }
 
-// Before anything is served: without the list, what runs on this host would be open to agents.
+// Before anything is served: without the list, services of this host would be open to agents.
 Result<void> Server::find_addresses() {
   auto events = server::watch_addresses();
   if (!events) return events.error();
@@ -75,7 +75,7 @@ void Server::watch_addresses() {
       });
 }
 
-// What is not known anew stays as it was: a list that is too old is better than none.
+// On failure the old list stays: an outdated list is better than none.
 void Server::refresh_addresses() {
   const auto changed = host_addresses_->refresh();
   if (!changed) {

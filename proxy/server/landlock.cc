@@ -1,5 +1,5 @@
-// Landlock by its system calls: libc has no functions for them, and Debian's headers are older than
-// the rights used here.
+// Landlock through system calls: libc has no functions for them, and Debian's headers are older
+// than the rights used here.
 #include "proxy/server/landlock.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ namespace stile::server {
 namespace {
 
 // The kernel's structures (Documentation/userspace-api/landlock.rst). A field that the kernel does
-// not know yet has to be zero.
+// not know yet must be zero.
 struct Ruleset {
   std::uint64_t files, network, scoped;
 };
@@ -38,13 +38,13 @@ constexpr std::uint64_t writing =
 constexpr std::uint64_t right_to_bind_tcp = 1;
 constexpr std::uint64_t abstract_sockets = 1, signals = 2;
 
-// 0: the kernel has none, or it was turned off at boot.
+// 0: the kernel has none, or it was disabled at boot.
 long abi_version() {
   const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, version_flag);
   return abi < 0 ? 0 : abi;
 }
 
-// Every right on files that this abi knows: what is not named in a rule is refused.
+// Every right on files that this abi knows: whatever no rule names is refused.
 std::uint64_t known_file_rights(long abi) {
   if (abi >= 3) return (1U << 15) - 1;  // up to truncate
   return abi == 2 ? (1U << 14) - 1 : (1U << 13) - 1;

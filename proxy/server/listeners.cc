@@ -1,4 +1,4 @@
-// Listening sockets: those of the config, and those that systemd passes.
+// Listening sockets: from the config, and from systemd.
 #include "proxy/server/listeners.h"
 
 #include <fcntl.h>
@@ -34,9 +34,9 @@ Result<UniqueFd> bind_tcp(const net::SockAddr& address, bool share_port, const s
   if (!fd) return listen_failed(name);
   set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR);
   if (share_port) set_option(fd.get(), SOL_SOCKET, SO_REUSEPORT);
-  // The address of the fence's gateway may come later than the daemon.
+  // The address of the fence's gateway may be set up later than the daemon.
   set_option(fd.get(), IPPROTO_IP, IP_FREEBIND);
-  // [::] serves IPv4 too, as everywhere; an agent is known by its IPv4 address then.
+  // [::] serves IPv4 too, as usual; an agent is then known by its IPv4 address.
   const bool is_any = address.address() == acl::Address::v6({});
   if (address.family() == AF_INET6 && !is_any) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY);
   set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY);  // accepted sockets inherit it
@@ -49,7 +49,7 @@ Result<Listener> open_tcp(const config::Endpoint& endpoint, std::size_t count) {
   listener.name = endpoint.text();
   listener.address = endpoint.address;
   net::SockAddr address{endpoint.address, endpoint.port};
-  // Alone first: this fails if anybody else has the port, with or without SO_REUSEPORT.
+  // Bind alone first: this fails if another process has the port, with or without SO_REUSEPORT.
   if (const auto probe = bind_tcp(address, false, listener.name); !probe) return probe.error();
   for (std::size_t i = 0; i < count; ++i) {
     auto fd = bind_tcp(address, true, listener.name);

@@ -1,4 +1,4 @@
-// Listening sockets: those of the config, and those that systemd passes.
+// Listening sockets: from the config, and from systemd.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 namespace stile::server {
 
 struct Listener {
-  std::vector<UniqueFd> sockets;  // one per worker, or one that all share
+  std::vector<UniqueFd> sockets;  // one per worker, or a single one
   std::optional<std::string> agent;
   std::optional<acl::Address> address;  // for IP
   std::string name;                     // for people

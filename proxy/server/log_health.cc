@@ -1,4 +1,4 @@
-// LogHealth: notices that the audit log fails, and that it works again.
+// LogHealth: detects that the audit log fails, and that it works again.
 #include "proxy/server/log_health.h"
 
 #include <utility>

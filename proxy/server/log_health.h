@@ -1,4 +1,4 @@
-// LogHealth: notices that the audit log fails, and that it works again.
+// LogHealth: detects that the audit log fails, and that it works again.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct LogNews {
   std::string text;        // for people
 };
 
-// Each change once. Looked at once a second, so that a disk with room for every other line does not
-// fill the journal.
+// Reports each change once. Checked once a second, so that a disk with room for only some of the
+// lines does not fill the journal.
 class LogHealth {
  public:
   [[nodiscard]] std::optional<LogNews> look(const audit::Log& log);
@@ -26,7 +26,7 @@ class LogHealth {
   std::uint64_t failures_ = 0, gaps_ = 0;
 };
 
-// What `tail` shows of it.
+// The events that `tail` shows for it.
 [[nodiscard]] std::string audit_failing_event(const std::string& problem);
 [[nodiscard]] std::string audit_restored_event(const LogNews& news);
 

@@ -1,4 +1,4 @@
-// Server, the metrics page: every worker's counters, put together.
+// Server, the metrics page: the counters of all workers, combined.
 #include <map>
 
 #include "acl/regex_set.h"

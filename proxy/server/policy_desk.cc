@@ -21,7 +21,7 @@ using std::chrono::milliseconds, std::chrono::seconds;
 constexpr milliseconds refill_interval{5};
 constexpr seconds retry_interval{1};
 
-// What has been kept of a batch of changes: an older one on which it builds cannot be taken back.
+// The kept changes of a batch: an older change that one of them builds on cannot be undone.
 class Kept {
  public:
   void add(const control::Edit& edit) {
@@ -65,7 +65,7 @@ void PolicyDesk::start(audit::Log& log, Daemon daemon) {
   log_ = &log;
   daemon_ = std::move(daemon);
   judged_at_ = unix_micros();
-  expire();  // what ran out while nobody was there
+  expire();  // grants that expired while the daemon was down
   schedule_expiry();
   serve_refills();
 }
@@ -106,8 +106,8 @@ bool PolicyDesk::write_line(const ChangeLine& line, bool is_refused) {
   audit::Batch batch = log_->new_batch();
   batch.add(record);
   if (log_->write(batch) == 1) return true;
-  // A `grant` line that cannot be written is lost, a `policy` line waits. What takes something away
-  // is done all the same, so its line waits.
+  // A `grant` line that cannot be written is lost; a `policy` line is written later. A change that
+  // removes access is made anyway, so its line must be written later.
   if (line.only_narrows && record.event == audit::Event::grant) {
     record.event = audit::Event::policy;
     batch.add(record);
@@ -123,7 +123,7 @@ void PolicyDesk::commit(const control::Edit& edit, ChangeLine line, Done done) {
   if (!write_line(line)) {
     static_cast<void>(policy_.apply(*undo));
     new_snapshot();
-    if (line.event == audit::Event::policy) {  // its line waits and will be there
+    if (line.event == audit::Event::policy) {  // its line is written later
       line.detail += ": not done, audit-unavailable";
       static_cast<void>(write_line(line, true));
     }
@@ -138,7 +138,7 @@ void PolicyDesk::commit(const control::Edit& edit, ChangeLine line, Done done) {
   save();
 }
 
-// One write for everything that was changed while the last one was under way.
+// One write for all changes made during the last write.
 void PolicyDesk::save() {
   must_save_ = true;
   if (is_saving_) return;
@@ -168,7 +168,7 @@ void PolicyDesk::on_saved(const Result<void>& result, Saving saving) {
   if (must_save_ && (result || !pending_.empty())) save();
 }
 
-// Nothing more of any budget is handed out until the disk works again.
+// No more of any budget is handed out until the disk works again.
 void PolicyDesk::on_save_failed(const std::string& why) {
   ++counts_.save_failures;
   if (!std::exchange(cannot_save_, true)) {
@@ -181,8 +181,8 @@ void PolicyDesk::on_save_failed(const std::string& why) {
   });
 }
 
-// Newest first. The disk has the state before all of them. What only narrows stays: an operator can
-// end egress while the disk is full.
+// Newest first. The disk has the state before all of them. Changes that only narrow stay: an
+// operator can end egress while the disk is full.
 void PolicyDesk::undo(std::vector<Pending> changes, const std::string& why) {
   Kept kept;
   std::vector<std::string> answers;
@@ -206,16 +206,16 @@ void PolicyDesk::undo(std::vector<Pending> changes, const std::string& why) {
   }
 }
 
-// Time alone can turn a verdict; what is open then is closed without a reload.
+// Time alone can change a verdict; affected connections are then closed without a reload.
 void PolicyDesk::schedule_expiry() {
   const auto now = unix_micros();
-  // Also what ran out since the last look: a change that comes right then must not hide it.
+  // Includes what expired since the last check: a change at that moment must not hide it.
   const auto next = policy_.next_expiry(std::min(judged_at_, now));
   if (!next) {
     expiry_.cancel();
     return;
   }
-  // The wall clock may be set: look again at least once a second.
+  // The wall clock may be set: check again at least once a second.
   const auto wait = std::chrono::microseconds{*next - now + 1000};
   expiry_.expires_after(std::clamp<std::chrono::microseconds>(wait, milliseconds{1}, seconds{1}));
   expiry_.async_wait([this](const boost::system::error_code& ec) {
@@ -234,7 +234,7 @@ void PolicyDesk::look_at_the_clock() {
   schedule_expiry();
 }
 
-// Grants that ran out are gone for good: no clock that is set back brings them again.
+// Expired grants are gone for good: setting the clock back does not restore them.
 void PolicyDesk::expire() {
   control::Edit edit;
   std::vector<ChangeLine> lines;
@@ -254,14 +254,13 @@ void PolicyDesk::expire() {
   save();
 }
 
-// A budget runs low: more of it is put on record. The pause bounds what that costs, whatever the
-// agents do.
+// A budget runs low: put more of it on record. The pause bounds the cost under every load.
 void PolicyDesk::serve_refills() {
   refill_signal_.wait([this] {
     if (control::is_reserve_asked_for(policy_)) {
       save();
     } else {
-      daemon_.refilled();  // what was missing has been given back meanwhile
+      daemon_.refilled();  // the missing part was returned in the meantime
     }
     refill_pause_.expires_after(refill_interval);
     refill_pause_.async_wait([this](const boost::system::error_code& ec) {
@@ -270,7 +269,7 @@ void PolicyDesk::serve_refills() {
   });
 }
 
-// The workers may draw on what is new in it as soon as they see it.
+// The workers may use new budgets in it as soon as they see it.
 const std::shared_ptr<const acl::Snapshot>& PolicyDesk::new_snapshot() {
   const auto& snapshot = policy_.publish();
   control::watch_budgets(policy_, refill_signal_);

@@ -1,5 +1,5 @@
-// PolicyDesk: every change of the policy goes over this desk, one after the other: audit line,
-// workers, state file, answer.
+// PolicyDesk: makes every change of the policy, one after the other: audit line, workers, state
+// file, answer.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -22,11 +22,11 @@
 
 namespace stile::server {
 
-// What the audit line says of a change.
+// The content of a change's audit line.
 struct ChangeLine {
   audit::Event event = audit::Event::policy;
   std::string agent, actor, detail;
-  // It only takes something away: it happens even if its line has to wait for the disk.
+  // The change only removes access: it is made even if its line must wait for the disk.
   bool only_narrows = false;
 };
 
@@ -43,12 +43,12 @@ struct WrittenConfig {
 
 class PolicyDesk {
  public:
-  // What the desk needs of the rest of the daemon.
+  // What the desk needs from the rest of the daemon.
   struct Daemon {
     std::function<void(std::shared_ptr<const acl::Snapshot>)> publish;
     std::function<void()> judge_by_time;     // no new snapshot, but agents may have expired
     std::function<void()> settings_changed;  // limits, DNS
-    std::function<void()> refilled;          // who waits for more of a budget looks again
+    std::function<void()> refilled;          // requests that wait for a budget check again
     std::function<void(const std::string& state)> notify;
   };
   struct Counts {
@@ -59,26 +59,26 @@ class PolicyDesk {
   using Done = std::function<void(const control::Outcome<void>&)>;
   using ReloadDone = std::function<void(const control::Outcome<ReloadResult>&)>;
 
-  // Without a state file nothing outlives the daemon.
+  // Without a state file no change survives a restart.
   PolicyDesk(boost::asio::io_context& context, control::PolicyReader reader,
              control::LivePolicy policy, std::optional<control::StateFile> state);
   ~PolicyDesk();
 
-  // Before anything else is asked of it.
+  // Call this before any other function.
   void start(audit::Log& log, Daemon daemon);
-  // What is on its way is finished; then the state has the exact numbers.
+  // Finishes pending work; then the state has the exact numbers.
   void stop();
 
-  // `done` is called when the change is in force, logged and on disk; or is none of these. What
-  // only narrows is in force in any case: if it cannot be saved, `done` is told so, and it is tried
-  // again.
+  // `done` is called when the change is in force, logged and on disk, or is none of these. A change
+  // that only narrows is always in force: if it cannot be saved, `done` gets an error, and saving
+  // is retried.
   void commit(const control::Edit& edit, ChangeLine line, Done done);
-  // Reads the files in the background. Requests that come meanwhile share one further reading.
+  // Reads the files in the background. Requests during a reading share the next one.
   void reload(std::string actor, ReloadDone done);
-  // The config in force, or read anew from its files without taking it.
+  // Returns the config in force, or reads it from its files without applying it.
   using ConfigDone = std::function<void(const control::Outcome<WrittenConfig>&)>;
   void write_config(bool from_disk, ConfigDone done);
-  // A directory of cards looks different.
+  // A directory of cards has changed.
   void read_cards();
 
   [[nodiscard]] const control::LivePolicy& policy() const noexcept { return policy_; }
@@ -93,7 +93,7 @@ class PolicyDesk {
     ChangeLine line;
     Done done;
   };
-  // What one state on its way to the disk has in it.
+  // The content of one state that is being saved.
   struct Saving {
     std::vector<Pending> changes;
     control::Booking booking;
@@ -141,9 +141,9 @@ class PolicyDesk {
   std::vector<Reload> reloads_;
   control::BasePtr retired_;  // replaced, and not yet freed
   bool is_saving_ = false, must_save_ = false, cannot_save_ = false;
-  acl::UnixMicros judged_at_ = 0;  // up to then, what ran out was closed
+  acl::UnixMicros judged_at_ = 0;  // everything that expired before this time was closed
   bool is_reading_ = false, must_read_cards_ = false;
-  // Last, so that they end first: files and policies are handled there, one task at a time.
+  // Last, so that they end first: they handle files and policies, one task at a time.
   boost::asio::thread_pool saver_{1}, reader_{1};
 };
 

@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 using std::chrono::steady_clock;
 
 constexpr std::size_t agents_in_a_line = 20;
-// By then the workers have let go of it, and freeing it holds up nobody.
+// By then the workers no longer use it, and freeing it delays no worker.
 constexpr std::chrono::seconds retirement{2};
 
 std::string count_text(std::size_t agents) {
@@ -55,7 +55,7 @@ control::Outcome<WrittenConfig> written(const control::Base& base) {
 }  // namespace
 
 void PolicyDesk::write_config(bool from_disk, ConfigDone done) {
-  // A copy: the desk goes on working with its own.
+  // A copy: the desk keeps using its own.
   auto copy = std::make_shared<control::BasePtr>();
   if (!from_disk) *copy = std::make_unique<control::Base>(policy_.base());
   asio::post(reader_, [this, copy, done = std::move(done)] {
@@ -86,7 +86,7 @@ void PolicyDesk::start_reading() {
   must_read_cards_ = false;
   auto asked = std::make_shared<std::vector<Reload>>(std::exchange(reloads_, {}));
   const bool is_reload = !asked->empty();
-  // Copies: the desk goes on working with its own. Entries are shared and never change.
+  // Copies: the desk keeps using its own. Entries are shared and never change.
   auto copy = std::make_shared<control::BasePtr>(std::make_unique<control::Base>(policy_.base()));
   asio::post(reader_, [this, asked, copy, is_reload] {
     auto reading = std::make_shared<Reading>();
@@ -120,7 +120,7 @@ void PolicyDesk::start_reading() {
   });
 }
 
-// Why a running daemon cannot take these settings; empty: it can.
+// Why a running daemon cannot apply these settings; empty: it can.
 std::string PolicyDesk::problems_of(const config::Settings& settings) const {
   const auto problems = started_.changed(settings);
   if (problems.has_errors()) return problems.text();
@@ -129,7 +129,7 @@ std::string PolicyDesk::problems_of(const config::Settings& settings) const {
   return may_rotate ? std::string{} : may_rotate.error().message;
 }
 
-// The whole swap: from here on the workers judge by the new files.
+// The whole swap: from here on the workers decide by the new files.
 void PolicyDesk::take_base(Reading& reading, const ChangeLine& line) {
   control::BasePtr old = policy_.rebase(std::move(reading.base));
   const auto& snapshot = new_snapshot();
@@ -141,8 +141,8 @@ void PolicyDesk::take_base(Reading& reading, const ChangeLine& line) {
   retire(std::move(old));
 }
 
-// One base waits for its time. If the next comes sooner, the one before it goes at once: reloads
-// that follow each other fast would otherwise pile them up.
+// One old base is kept for a while. If the next one comes sooner, the one before it is freed at
+// once: otherwise fast reloads would pile them up.
 void PolicyDesk::retire(control::BasePtr old) {
   free_retired();
   retired_ = std::move(old);

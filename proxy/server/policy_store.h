@@ -1,4 +1,4 @@
-// PolicyStore: a config that was opened, and the way to read it again.
+// PolicyStore: an opened config, and the function that reads it again.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ using Reader = control::PolicyReader;
 
 class PolicyStore {
  public:
-  // Reads a stile.toml; without a path the usual one, or the embedded default.
+  // Reads a stile.toml; without a path the default one, or the embedded default.
   static config::Checked<PolicyStore> open(std::optional<std::string> path) {
     return open(control::config_reader(std::move(path)));
   }
-  // Reads whatever `reader` reads, now and at each reload.
+  // Reads with `reader`, now and at each reload.
   static config::Checked<PolicyStore> open(Reader reader) {
     auto base = control::read_base(reader);
     if (!base) return base.error();

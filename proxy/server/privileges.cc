@@ -1,4 +1,4 @@
-// What the daemon gives up before it serves anybody.
+// The privileges that the daemon gives up before it serves clients.
 #include "proxy/server/privileges.h"
 
 #include <grp.h>
@@ -31,8 +31,8 @@ Result<void> become(const std::string& user) {
   return {};
 }
 
-// Before anything else: it takes CAP_SETPCAP, which goes with the user. Without that one, nothing
-// can be dropped; no_new_privs then keeps what is left from ever being used.
+// Before anything else: it needs CAP_SETPCAP, which is lost with the user change. Without it
+// nothing can be dropped; no_new_privs then keeps the remaining ones from ever being used.
 void empty_bounding_set() {
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
@@ -44,7 +44,7 @@ Result<void> drop_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
   auto held = none;
-  // A unit that gives none may refuse the call that drops them.
+  // A unit that grants none may refuse the call that drops them.
   const bool has_none =
       ::syscall(SYS_capget, &header, held.data()) == 0 &&
       std::all_of(held.begin(), held.end(), [](const __user_cap_data_struct& one) {
@@ -77,7 +77,7 @@ Result<void> drop_privileges(const std::string& user) {
     if (auto changed = become(user); !changed) return changed;
   }
   auto dropped = drop_capabilities();
-  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // setuid has set it anew
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // setuid has reset it
   return dropped;
 }
 

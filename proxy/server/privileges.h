@@ -1,4 +1,4 @@
-// What the daemon gives up before it serves anybody.
+// The privileges that the daemon gives up before it serves clients.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace stile::server {
 
-// Descriptors up to the hard limit, no core dumps (they would hold what agents sent), SIGPIPE and
-// SIGXFSZ as errors of the call that caused them.
+// Raises the descriptor limit to the hard limit, disables core dumps (they would contain what
+// agents sent), and turns SIGPIPE and SIGXFSZ into errors of the call that caused them.
 void prepare_process();
 
-// After binding: becomes `user` if started as root and one is named; in every case no capability
-// and no way to get one (no_new_privs).
+// After binding: becomes `user` if started as root and one is named. Always drops all capabilities,
+// and the ways to get one (no_new_privs).
 [[nodiscard]] Result<void> drop_privileges(const std::string& user);
 
 }  // namespace stile::server

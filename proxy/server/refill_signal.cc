@@ -31,7 +31,7 @@ void RefillSignal::wait(std::function<void()> handler) {
         std::uint64_t count = 0;
         [[maybe_unused]] const ssize_t ignored =
             ::read(event_.native_handle(), &count, sizeof count);
-        is_set_.exchange(false);  // before the handler: what is asked from now on sets it again
+        is_set_.exchange(false);  // before the handler: requests from now on set it again
         handler();
       });
 }

@@ -1,5 +1,5 @@
 // RefillSignal: a worker that runs low on a budget wakes the main thread. Setting it takes no lock,
-// and a signal that is set is not set again.
+// and setting it twice has no effect.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ class RefillSignal final : public acl::Refill {
   explicit RefillSignal(boost::asio::io_context& context);
 
   void ask() noexcept override;
-  // Calls `handler` once, when the signal is set or was set before.
+  // Calls `handler` once, when the signal is set or if it is already set.
   void wait(std::function<void()> handler);
   void stop();
 

@@ -1,4 +1,4 @@
-// The kernel's rtnetlink messages that name addresses of this host, read.
+// Parses the kernel's rtnetlink messages that name addresses of this host.
 #include "proxy/server/rtnetlink.h"
 
 #include <linux/if_addr.h>
@@ -16,7 +16,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// A structure at the beginning, if that many bytes are there. What follows it is aligned to 4.
+// Reads a structure at the beginning, if enough bytes are there. What follows it is aligned to 4.
 template <class Header>
 std::optional<Header> take_header(Bytes& bytes) {
   if (bytes.size() < sizeof(Header)) return {};
@@ -31,7 +31,7 @@ struct Message {
   Bytes body;
 };
 
-// The next message of a datagram; none if what is left is none.
+// The next message of a datagram; none if the remaining bytes are not a message.
 std::optional<Message> take_message(Bytes& bytes) {
   if (bytes.size() < sizeof(nlmsghdr)) return {};
   nlmsghdr header;
@@ -42,7 +42,7 @@ std::optional<Message> take_message(Bytes& bytes) {
   return message;
 }
 
-// The value of an attribute; empty if it is not there. False: the attributes are malformed.
+// The value of an attribute; empty if it is missing. False: the attributes are malformed.
 bool find_attribute(Bytes attributes, std::uint16_t wanted, Bytes& value) {
   value = {};
   while (!attributes.empty()) {
@@ -59,7 +59,7 @@ bool find_attribute(Bytes attributes, std::uint16_t wanted, Bytes& value) {
   return true;
 }
 
-// Of an address of that family the first `length` bits. No bytes: the prefix of everything.
+// The first `length` bits of an address of that family. No bytes: the prefix of all addresses.
 std::optional<acl::Prefix> make_prefix(int family, Bytes bytes, unsigned length) {
   const std::size_t size = family == AF_INET ? 4 : 16;
   if (length > size * 8 || (bytes.size() != size && !(bytes.empty() && length == 0))) return {};
@@ -90,7 +90,7 @@ bool read_route(Bytes body, std::vector<acl::Prefix>& prefixes) {
   if (table.size() == sizeof number) std::memcpy(&number, table.data(), sizeof number);
   const bool is_own = route->rtm_type == RTN_LOCAL || route->rtm_type == RTN_BROADCAST ||
                       route->rtm_type == RTN_ANYCAST || route->rtm_type == RTN_MULTICAST;
-  // Other tables may say `local` of the whole internet, for packets with a mark (TPROXY).
+  // Other tables may mark the whole internet as `local`, for packets with a mark (TPROXY).
   if (number != RT_TABLE_LOCAL || !is_own) return true;
   const auto prefix = make_prefix(route->rtm_family, destination, route->rtm_dst_len);
   if (!prefix) return false;
@@ -102,7 +102,7 @@ bool read_address(Bytes body, std::vector<acl::Prefix>& prefixes) {
   const auto entry = take_header<ifaddrmsg>(body);
   if (!entry) return false;
   if (!is_ip(entry->ifa_family)) return true;
-  // On a point-to-point link `address` is the other end's.
+  // On a point-to-point link `address` is that of the other end.
   Bytes own;
   if (!find_attribute(body, IFA_LOCAL, own)) return false;
   if (own.empty() && !find_attribute(body, IFA_ADDRESS, own)) return false;

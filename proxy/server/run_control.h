@@ -1,5 +1,5 @@
 // RunControl: the policy of one command without a daemon, and the socket through which its operator
-// looks at it and changes it.
+// reads and changes it.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -20,18 +20,19 @@ namespace stile::server {
 
 class RunControl {
  public:
-  // Nothing outlives the command: there is no state file.
+  // Nothing survives the command: there is no state file.
   RunControl(control::BasePtr base, audit::Log& log);
   ~RunControl();
 
   [[nodiscard]] const PolicyDesk& desk() const noexcept { return desk_; }
-  // On a thread of its own. Without a socket nobody asks, and only time changes the policy.
+  // Runs on its own thread. Without a socket there are no requests, and only time changes the
+  // policy.
   void start(session::Shared& shared, Workers& workers, UniqueFd socket);
-  // Before the workers are stopped.
+  // Call this before the workers are stopped.
   void stop();
 
  private:
-  // A daemon has files, listeners and a life of its own. A command has not.
+  // Refuses requests that need a daemon: a command has no files, listeners or lifetime of its own.
   class Commands final : public control::Service {
    public:
     explicit Commands(ControlService& all) : all_{all} {}

@@ -1,4 +1,4 @@
-// Sandbox: Landlock first, then the filter that would refuse Landlock's own calls.
+// Sandbox: Landlock first, since the filter would refuse Landlock's own calls.
 #include "proxy/server/sandbox.h"
 
 #include "proxy/base/log.h"

@@ -1,4 +1,4 @@
-// Sandbox: what the kernel refuses the daemon from the moment it serves, taken over or not.
+// Sandbox: what the kernel refuses to the daemon once it serves, even if it is compromised.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace stile::server {
 
-// For the thread that calls and all that it starts later: never another program, another namespace,
-// a trace of a process, a listening socket; files are read as permissions allow and written only
-// below these directories. Fails rather than to leave something open; a kernel without Landlock is
-// served all the same, and said so once.
+// For the calling thread and all threads that it starts later: no other program, no other
+// namespace, no tracing of a process, no listening socket. Files are read as permissions allow and
+// written only below these directories. Fails rather than leaving something open; on a kernel
+// without Landlock it continues, with one warning.
 [[nodiscard]] Result<void> confine_process(const std::vector<std::string>& writable_directories);
 
-// For the calling thread, on top of that: it keeps what it has, accepts, dials, and moves bytes. No
-// file by name at all, no bind, no thread, no executable memory.
+// For the calling thread, in addition: it may use its open descriptors, accept, dial, and move
+// bytes. No file by name, no bind, no thread, no executable memory.
 [[nodiscard]] Result<void> confine_worker();
 
 }  // namespace stile::server

@@ -1,7 +1,7 @@
-// The system calls that the daemon may make at all, as lists for libseccomp.
+// The system calls that the daemon may make, as lists for libseccomp.
 //
-// What is on no list fails with EPERM, so that a library which tries something optional goes on
-// without it. What only somebody who has taken over the daemon would call ends the process.
+// A call on no list fails with EPERM, so that a library which tries something optional continues
+// without it. A call that only an attacker inside the daemon would make ends the process.
 #include "proxy/server/seccomp_filter.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ constexpr bool is_sanitized = true;
 constexpr bool is_sanitized = false;
 #endif
 
-// Another program, another process's memory, another view of the system, other rules for this one.
+// Other programs, memory of other processes, other namespaces, other rules for this process.
 constexpr std::string_view deadly_calls =
     "execve execveat process_vm_readv process_vm_writev pidfd_getfd kcmp unshare setns mount "
     "umount2 pivot_root chroot open_tree move_mount fsopen fsmount mount_setattr "
@@ -39,7 +39,7 @@ constexpr std::string_view deadly_calls =
     "setresuid setgid setregid setresgid setgroups capset reboot iopl ioperm modify_ldt "
     "clock_settime settimeofday acct swapon sethostname quotactl";
 
-// What serving takes: descriptors that are there already, sockets, memory, time.
+// Calls for serving: open descriptors, sockets, memory, time.
 constexpr std::string_view serving_calls =
     "read write readv writev recvfrom recvmsg sendto sendmsg splice tee close shutdown "
     "connect accept4 getsockname getpeername getsockopt setsockopt pipe2 eventfd2 lseek "
@@ -49,8 +49,8 @@ constexpr std::string_view serving_calls =
     "clock_nanosleep nanosleep gettimeofday time getrandom getpid gettid rt_sigprocmask "
     "rt_sigaction rt_sigreturn sigaltstack restart_syscall exit exit_group";
 
-// What else the main thread needs: reading config, lists and cards; the log, the state, inotify;
-// the control socket, the page of metrics, the host's addresses; starting threads and their filter.
+// Further calls of the main thread: reading config, lists and cards; the log, the state, inotify;
+// the control socket, the metrics page, the host's addresses; starting threads and their filter.
 constexpr std::string_view managing_calls =
     "open openat openat2 stat lstat newfstatat statx statfs fstatfs access faccessat "
     "faccessat2 readlink readlinkat getdents64 getcwd pread64 pwrite64 preadv pwritev rename "
@@ -64,15 +64,16 @@ constexpr std::string_view managing_calls =
     "geteuid getgid getegid getresuid getresgid getgroups getppid capget getrlimit prlimit64 "
     "getrusage times rt_sigpending rt_sigtimedwait rt_sigsuspend";
 
-// The search for leaks at the end of a sanitizer's build stops all threads from a helper process.
+// The leak check at the end of a sanitizer build stops all threads from a helper process.
 constexpr std::string_view sanitizer_calls = "ptrace clone wait4 getdents";
 
-// Collects rules; the first that libseccomp does not take is what load() reports.
+// Collects rules; load() reports the first one that libseccomp refuses.
 class Filter {
  public:
   Filter() : context_{::seccomp_init(SCMP_ACT_ERRNO(EPERM)), &::seccomp_release} {
     if (!context_) return;
-    // A binary search in place of sixty comparisons; what needs no argument the kernel caches.
+    // A binary search instead of sixty comparisons; the kernel caches calls without argument
+    // checks.
     ::seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
     ::seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
   }
@@ -137,8 +138,7 @@ Result<void> filter_process() {
   for (const int request : {FIONBIO, FIONREAD, TCGETS, TIOCGWINSZ, SIOCGIFINDEX, SIOCGIFNAME}) {
     filter.allow(SCMP_SYS(ioctl), equals(1, static_cast<std::uint64_t>(request)));
   }
-  // Threads, but no processes. The arguments of clone3 cannot be seen from here; libc then takes
-  // clone.
+  // Threads, but no processes. The filter cannot see the arguments of clone3; libc then uses clone.
   filter.refuse(SCMP_SYS(clone3), ENOSYS);
   if (is_sanitized) {
     filter.allow(sanitizer_calls);

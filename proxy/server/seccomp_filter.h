@@ -1,13 +1,13 @@
-// The system calls that the daemon may make at all. docs/architecture.md tells why.
+// The system calls that the daemon may make. docs/architecture.md has the reasons.
 #pragma once
 
 #include "acl/result.h"
 
 namespace stile::server {
 
-// For the calling thread and all that it starts later.
+// For the calling thread and all threads that it starts later.
 [[nodiscard]] Result<void> filter_process();
-// For the calling thread, on top of the other.
+// For the calling thread, in addition to the other.
 [[nodiscard]] Result<void> filter_worker();
 
 }  // namespace stile::server

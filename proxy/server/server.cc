@@ -31,7 +31,7 @@ std::size_t worker_count(std::uint32_t configured) {
   return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cores)));
 }
 
-// A state that cannot be read may hold what must stay closed: then nothing is served.
+// An unreadable state may contain what must stay closed: then nothing is served.
 Result<control::SavedState> read_state(const control::StateFile& file) {
   const auto text = file.read();
   if (!text) return text.error();
@@ -112,7 +112,7 @@ Result<void> Server::bind() {
   return {};
 }
 
-// The state is read before the log is opened, since it knows where the log ended.
+// The state is read before the log is opened, since it records where the log ended.
 Result<void> Server::open_desk() {
   std::optional<control::StateFile> file;
   control::SavedState saved;
@@ -131,12 +131,12 @@ Result<void> Server::open_desk() {
   return {};
 }
 
-// When everything that needs more is open, and before the first thread is started.
+// After everything that needs more rights is open, and before the first thread is started.
 Result<void> Server::confine() {
   std::vector<std::string> writable = front_.writable_directories;
   writable.push_back(settings().server.state_dir);
   if (const std::filesystem::path log{settings().audit.path}; log != "-") {
-    // Both names of the log's folder: a link may lead elsewhere, and rotation goes by the name.
+    // Both names of the log's folder: it may be a symbolic link, and rotation uses the name.
     std::error_code ignored;
     writable.push_back(std::filesystem::absolute(log, ignored).parent_path());
     writable.push_back(std::filesystem::canonical(log, ignored).parent_path());
@@ -186,7 +186,7 @@ void Server::start_workers() {
     workers_.push_back(std::make_unique<Worker>(*shared_, *log_, options));
   }
   for (Listener& listener : listeners_) {
-    // A socket of its own for each worker; a single one (unix, systemd) is one worker's.
+    // Each worker gets its own socket; a single one (unix, systemd) belongs to one worker.
     for (std::size_t i = 0; i < listener.sockets.size(); ++i) {
       workers_[i]->listen(std::move(listener.sockets[i]), listener.agent);
     }
@@ -313,7 +313,7 @@ void Server::on_signal(int signal) {
       return report(done.has_value(), done ? "the log was reopened" : done.error().message);
     }
     default:
-      // `drain` may have come before: what ends at once is the second signal, not the first.
+      // `drain` may have come before: the second signal ends at once, not the first.
       return std::exchange(was_told_to_end_, true) ? stop() : drain();
   }
 }

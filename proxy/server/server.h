@@ -29,11 +29,11 @@
 
 namespace stile::server {
 
-// What another program needs when it runs the daemon under its own name.
+// What another program needs to run the daemon under its own name.
 struct Front {
-  // Files are written there, too, beside the log and the state.
+  // A further directory for written files, besides those of the log and the state.
   std::vector<std::string> writable_directories;
-  // How a SIGHUP or SIGUSR1 ended, and when it was received. May be empty.
+  // Called with the result of a SIGHUP or SIGUSR1, and the time it was received. May be empty.
   std::function<void(int signal, std::chrono::steady_clock::time_point received, bool is_done,
                      const std::string& text)>
       on_outcome;
@@ -44,10 +44,10 @@ class Server {
   explicit Server(PolicyStore store, Front front = {});
   ~Server();
 
-  // Binds, gives up privileges, reads the state, opens the log, enters the sandbox. Nothing is
-  // served yet.
+  // Binds, drops privileges, reads the state, opens the log, enters the sandbox. Serves nothing
+  // yet.
   [[nodiscard]] Result<void> prepare();
-  // Serves until told to stop.
+  // Serves until it is stopped.
   void run();
 
  private:
@@ -78,13 +78,13 @@ class Server {
   void each_worker(const std::function<void(session::Context&)>& work);
   void notify(const std::string& state) const;
 
-  PolicyStore store_;  // its base is the desk's once there is one
+  PolicyStore store_;  // its base belongs to the desk once there is one
   boost::asio::io_context context_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer tick_, drain_poll_, address_pause_;
   boost::asio::posix::stream_descriptor address_events_;
   std::optional<HostAddresses> host_addresses_;
-  bool addresses_are_stale_ = false;  // the kernel could not be asked since they changed
+  bool addresses_are_stale_ = false;  // the last query of the kernel after a change failed
   DnsFiles dns_files_;
   std::vector<acl::Address> listener_addresses_;
   std::vector<Listener> listeners_;

@@ -1,4 +1,4 @@
-// TailFeed: audit lines as they are written, handed to those who watch.
+// TailFeed: passes audit lines to watching clients as they are written.
 #include "proxy/server/tail_feed.h"
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace stile::server {
 namespace {
 
-// What may wait for the main thread.
+// The most that may wait for the main thread.
 constexpr std::size_t max_queue_bytes = std::size_t{8} << 20;
 
-// What agents send is escaped in a line, quotes too, so that this text can only be the key itself.
+// Text from agents is escaped in a line, quotes too, so that this text can only be the key itself.
 std::string member(std::string_view key, const std::string& value) {
   return value.empty() ? "" : "\"" + std::string{key} + "\":\"" + value + "\"";
 }
@@ -60,7 +60,7 @@ void TailFeed::announce(std::string_view line) {
   for (const auto& client : clients()) announce(client, line);
 }
 
-// A copy: handing out may close a client, which removes it.
+// A copy: passing lines on may close a client, which removes it.
 std::vector<control::ConnectionPtr> TailFeed::clients() const {
   std::vector<control::ConnectionPtr> clients;
   for (const auto& [key, watcher] : watchers_) clients.push_back(watcher.client);
@@ -96,7 +96,7 @@ void TailFeed::hand_out(Watcher& watcher, std::string_view line) {
       line.find(watcher.verdict) == std::string_view::npos) {
     return;
   }
-  // A failed write closes the client, and the watcher goes with it.
+  // A failed write closes the client and removes the watcher.
   const auto client = watcher.client;
   tell_missed(watcher);
   if (!client->is_open()) return;
@@ -107,7 +107,7 @@ void TailFeed::hand_out(Watcher& watcher, std::string_view line) {
 
 void TailFeed::tell_missed(Watcher& watcher) {
   const auto client = watcher.client;
-  // Not as soon as the few bytes fit: the next line would be missed again, and told again.
+  // Not as soon as the few bytes fit: the next line would be missed and reported again.
   if (watcher.missed == 0 || !client->has_caught_up()) return;
   std::string line;
   JsonObject{line}.add("event", "missed").add("count", watcher.missed);

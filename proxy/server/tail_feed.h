@@ -1,4 +1,4 @@
-// TailFeed: audit lines as they are written, handed to those who watch. The log never waits for
+// TailFeed: passes audit lines to watching clients as they are written. The log never waits for
 // them.
 #pragma once
 
@@ -23,14 +23,14 @@ class TailFeed {
   void attach(audit::Log& log);
   void add(const control::ConnectionPtr& client, const control::Request& filter);
   void remove(control::Connection& client);
-  // A line that is no audit line, for one client or for all.
+  // A line that is not an audit line, for one client or for all.
   void announce(const control::ConnectionPtr& client, std::string_view line);
   void announce(std::string_view line);
 
  private:
   struct Watcher {
     control::ConnectionPtr client;
-    std::string agent, verdict;  // as they stand in a line; empty: any
+    std::string agent, verdict;  // as in a line; empty: any
     std::uint64_t missed = 0;
   };
   void on_lines(std::string_view lines);  // under the log's lock, from any thread
@@ -42,7 +42,7 @@ class TailFeed {
   boost::asio::io_context& context_;
   std::atomic<bool> is_watched_{false};
   std::mutex mutex_;
-  std::string queue_;             // lines not yet handed out
+  std::string queue_;             // lines not yet passed on
   std::uint64_t overflowed_ = 0;  // lines that did not fit
   std::map<control::Connection*, Watcher> watchers_;
 };

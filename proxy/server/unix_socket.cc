@@ -1,4 +1,4 @@
-// A listening unix socket, in the place of one that nobody serves any more.
+// A listening unix socket that replaces a stale one, which no process serves.
 #include "proxy/server/unix_socket.h"
 
 #include <sys/fsuid.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int unix_backlog = 4096;
 
-// What the kernel takes for an address of any family.
+// The kernel's type for an address of any family.
 const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
@@ -31,7 +31,7 @@ bool is_stale(const sockaddr_un& address) {
   return ::connect(probe.get(), generic(address), sizeof address) != 0 && errno == ECONNREFUSED;
 }
 
-// What the kernel makes the file with, in this thread, for as long as this lives.
+// The umask and group for files that this thread creates, for the lifetime of this object.
 class Creation {
  public:
   Creation(mode_t forbidden, std::optional<gid_t> group) : umask_{::umask(forbidden)} {
@@ -51,13 +51,13 @@ class Creation {
   std::optional<gid_t> group_;
 };
 
-// Only root can make files of any group. Others can give theirs to a group that they are in.
+// Only root can create files of any group. Other users can give theirs to a group that they are in.
 bool has_group(const char* path, gid_t group) {
   struct stat info {};
   if (::lstat(path, &info) != 0) return false;
   if (info.st_gid == group) return true;
   if (::geteuid() != 0) return ::lchown(path, static_cast<uid_t>(-1), group) == 0;
-  errno = EPERM;  // its folder has a group of its own for what is made there
+  errno = EPERM;  // its folder sets the group of new files
   return false;
 }
 

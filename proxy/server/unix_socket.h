@@ -1,4 +1,4 @@
-// A listening unix socket, in the place of one that nobody serves any more.
+// A listening unix socket that replaces a stale one, which no process serves.
 #pragma once
 
 #include <sys/types.h>
@@ -10,15 +10,15 @@
 
 namespace stile::server {
 
-// Who may connect: whoever may write to the socket's file.
+// Who may connect: every process that may write to the socket's file.
 struct UnixAccess {
   mode_t mode = 0660;
-  std::string group;  // "": the group that the process has
+  std::string group;  // "": the group of the process
 };
 
-// `name` is for people. A socket that somebody serves is left alone, and an error. The file has its
-// mode and group from the first moment, and nothing is done to it by its path: whoever owns the
-// folder could put something else there.
+// `name` is for people. A socket that is in use is left alone and is an error. The file has its
+// mode and group from the first moment, and nothing is done to it by its path: the owner of the
+// folder could replace it.
 [[nodiscard]] Result<UniqueFd> bind_unix(const std::string& path, const UnixAccess& access,
                                          const std::string& name);
 

@@ -16,9 +16,9 @@ namespace stile::server {
 namespace {
 
 constexpr std::chrono::milliseconds last_words{500};
-// What a change may take of a worker before others have their turn. To cut a client off costs 5 µs,
-// to close both sides with the line in the log 15. Each cut is also an event that the loop takes
-// 256 of a turn: with more cuts than that, what others wait for would queue up behind them.
+// How much a change may do on a worker before other connections go first. Cutting off a client
+// costs 5 µs, closing both sides with the line in the log 15. Each cut is also an event, and the
+// loop takes 256 of those per turn: with more cuts, other events would queue up behind them.
 constexpr std::size_t taken_at_once = 128;
 
 }  // namespace
@@ -46,13 +46,13 @@ void Worker::start() {
   thread_ = std::thread{[this] {
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are the main thread's
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);  // the main thread handles signals
     if (auto confined = confine_worker(); !confined) {
       log::error(confined.error().message);
-      std::abort();  // nobody is served outside the sandbox
+      std::abort();  // nothing is served outside the sandbox
     }
     loop_.run([this] {
-      // Not posted: a pass has to go on also when memory is short.
+      // Not posted: a pass must continue also when memory is short.
       if (round_.is_linked()) judge_some();
       const bool has_lines = context_.audit.flush();
       return has_lines || round_.is_linked();
@@ -72,7 +72,7 @@ void Worker::stop() {
   thread_.join();
 }
 
-// What was ended still writes its line and its answer, within bounds.
+// Ended requests still write their line and their answer, within bounds.
 void Worker::on_deadline() {
   if (context_.live.empty() || loop_.now() >= give_up_) {
     loop_.stop();
@@ -98,7 +98,7 @@ void Worker::judge_again(bool all) {
   int before = judging_.load();
   while (before < wanted && !judging_.compare_exchange_weak(before, wanted)) {
   }
-  if (before != 0) return;  // the one that is on its way sees the newest snapshot
+  if (before != 0) return;  // the pending one sees the newest snapshot
   loop_.post([this] { start_judging(judging_.exchange(0) == 2); });
 }
 
@@ -121,8 +121,8 @@ void Worker::release(std::uint64_t number) {
   });
 }
 
-// Everything open is judged by the newest policy. A pass that is under way is finished before the
-// next one begins, so that changes that never end leave nobody out.
+// Everything open is judged by the newest policy. A running pass is finished before the next one
+// begins, so that constant changes leave no connection out.
 void Worker::start_judging(bool all) {
   const bool is_under_way = round_.is_linked();
   round_.all = all || (is_under_way && round_.all);
@@ -136,7 +136,7 @@ void Worker::start_judging(bool all) {
   if (!is_under_way) judge_some();
 }
 
-// A slice; then the other connections have their turn.
+// Judges one slice; then the other connections are served.
 void Worker::judge_some() {
   const auto snapshot = context_.policy.get();
   for (std::size_t left = taken_at_once; left > 0; --left) {
@@ -152,7 +152,7 @@ void Worker::judge_some() {
     try {
       live.judge_again(*snapshot, round_.all);
     } catch (const std::exception&) {
-      live.end();  // no memory to find out whether it may go on
+      live.end();  // no memory to find out whether it is still allowed
     }
   }
 }
@@ -163,7 +163,7 @@ void Worker::end_pass(const acl::Snapshot& snapshot) {
     context_.live.push_front(round_);  // once more, to judge again or to close what was cut
     return;
   }
-  // Counters of agents that are gone go with their last connection.
+  // Counters of removed agents are dropped with their last connection.
   std::erase_if(context_.tallies, [&](const auto& entry) {
     return entry.first != "-" && entry.second.use_count() == 1 && !snapshot.has_name(entry.first);
   });

@@ -16,7 +16,7 @@
 
 namespace stile::server {
 
-// What one worker has counted since it began; made on its thread, read elsewhere.
+// The counters of one worker since it began; made on its thread, read elsewhere.
 struct Report {
   struct Series {
     std::string agent;
@@ -50,15 +50,15 @@ class Worker final : private Deadline {
   // Before start().
   void listen(UniqueFd listener, std::optional<std::string> agent);
   void start();
-  // Ends what is open, writes its lines, and joins the thread.
+  // Ends open connections, writes their lines, and joins the thread.
   void stop();
 
-  // Runs on the worker's thread; from any other.
+  // Runs on the worker's thread; call it from any other.
   void post(std::function<void(session::Context&)> work);
-  // New bounds, servers or hosts; from a thread that may open files.
+  // Sets new bounds, servers or hosts; from a thread that may open files.
   void change_dns(const dns::Options& options, const dns::Environment& environment);
-  // Has everything open judged again, soon. Calls that come faster than the worker can follow
-  // become one. `all`: time has passed, so also agents whose entry is the same.
+  // Has everything open judged again, soon. Calls that come faster than the worker can follow are
+  // merged. `all`: time has passed, so also agents whose entry is the same.
   void judge_again(bool all);
   // Serves a listener as that agent until release(); then its connections are reset.
   void lend(std::uint64_t number, UniqueFd listener, std::string agent);
@@ -71,14 +71,14 @@ class Worker final : private Deadline {
   void judge_some();
   void end_pass(const acl::Snapshot& snapshot);
 
-  // Stands in the list of what is open, behind all that has been judged.
+  // A marker in the list of open connections, after those that have been judged.
   struct Round final : session::Live {
     void judge_again(const acl::Snapshot&, bool) override {}
     void drain() override {}
     void end() override {}
     [[nodiscard]] bool describe(session::ConnectionInfo&) const override { return false; }
     bool all = false;         // also agents whose entry is the same
-    bool is_judging = false;  // else it closes what was cut
+    bool is_judging = false;  // otherwise it closes what was cut
     bool again = false;       // the policy has changed since this pass began
   };
 
@@ -90,7 +90,7 @@ class Worker final : private Deadline {
     std::unique_ptr<session::Acceptor> acceptor;
   };
   std::unordered_map<std::uint64_t, LentListener> lent_;
-  std::atomic<int> judging_{0};  // 0: none asked for; 1: what changed; 2: everything
+  std::atomic<int> judging_{0};  // 0: none requested; 1: changed agents; 2: all
   Round round_;
   std::thread thread_;
   SteadyTime give_up_{};

@@ -1,4 +1,4 @@
-// What the config says to a worker.
+// Worker options from the config.
 #include "proxy/server/worker_options.h"
 
 namespace stile::server {

@@ -1,4 +1,4 @@
-// What the config says to a worker, for whoever makes one: the daemon and `stile run`.
+// Worker options from the config, for the daemon and `stile run`.
 #pragma once
 
 #include "config/settings.h"
@@ -8,7 +8,7 @@ namespace stile::server {
 
 [[nodiscard]] dns::Options dns_options_of(const config::DnsSettings& settings);
 [[nodiscard]] session::Limits limits_of(const config::LimitSettings& settings);
-// Of the config alone: who makes the worker adds the files and addresses of the moment.
+// From the config alone: the caller adds the current files and addresses.
 [[nodiscard]] Worker::Options worker_options(const config::Settings& settings);
 
 }  // namespace stile::server

@@ -1,4 +1,4 @@
-# Short names for what CMake, ctest, pytest and the scripts do. `make help` lists them.
+# Short names for the commands of CMake, ctest, pytest and the scripts. `make help` lists them.
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60

@@ -1,4 +1,4 @@
-# All from Debian 12; nothing is downloaded.
+# All dependencies come from Debian 12; nothing is downloaded.
 find_package(Boost 1.81 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 find_package(prometheus-cpp REQUIRED)

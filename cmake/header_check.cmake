@@ -1,7 +1,7 @@
-# header_check: every header compiles alone, so that nobody has to know what to include before it.
+# header_check: every header compiles alone, so it needs no other include before it.
 #
-# A header with a .cc of the same name is compiled first in there (tests/lint holds the .cc to
-# that). For the others, a file that does nothing but include it is compiled here.
+# A header with a .cc of the same name is the first include there (tests/lint checks that). For the
+# others, a file that only includes the header is compiled here.
 set(stubs "")
 foreach(folder base acl config audit proxy control cli netns)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}

@@ -1,6 +1,6 @@
-# What `cmake --install` puts where. Components: daemon, netns, doc.
+# What `cmake --install` installs, and where. Components: daemon, netns, doc.
 
-# stile_install(COMPONENT DESTINATION target…): those of the programs that this build has.
+# stile_install(COMPONENT DESTINATION target…): installs the programs that exist in this build.
 function(stile_install component destination)
   foreach(program ${ARGN})
     if(TARGET ${program})
@@ -25,7 +25,7 @@ install(CODE "
   set(stile_staging ${PROJECT_BINARY_DIR}/installed)
   include(${PROJECT_SOURCE_DIR}/cmake/install_text.cmake)" COMPONENT daemon)
 
-# systemd looks below lib, wherever the libraries are.
+# systemd always searches below lib, even if the libraries are elsewhere.
 file(GLOB units CONFIGURE_DEPENDS systemd/*.service systemd/*.socket)
 foreach(unit ${units})
   install(CODE "stile_install_text(${unit} \${CMAKE_INSTALL_PREFIX}/lib/systemd/system)" COMPONENT daemon)
@@ -34,7 +34,7 @@ stile_install_files(daemon lib/sysusers.d systemd/sysusers.d/*.conf)
 stile_install_files(daemon lib/tmpfiles.d systemd/tmpfiles.d/*.conf)
 stile_install_files(daemon lib/sysctl.d systemd/sysctl.d/*.conf)
 
-# Where the daemon looks, whatever the prefix. An operator's own file is never written over.
+# The daemon reads this path with any prefix. An existing file of the operator is never overwritten.
 function(stile_install_config source destination)
   get_filename_component(name ${source} NAME)
   install(CODE "
@@ -49,7 +49,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/systemd/logrotate.d/stile)
 endif()
 install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}/etc/stile/agents.d\")" COMPONENT daemon)
 
-# Each shell has its own place and its own form of name.
+# Each shell has its own directory and file name.
 foreach(completion bash-completion/completions/stile=stile.bash zsh/vendor-completions/_stile=_stile
                    fish/vendor_completions.d/stile.fish=stile.fish)
   string(REGEX MATCH "^(.*)/([^/]+)=(.*)$" parts ${completion})
@@ -62,7 +62,7 @@ endforeach()
 foreach(section 1 5 8)
   stile_install_files(doc ${CMAKE_INSTALL_MANDIR}/man${section} man/*.${section})
 endforeach()
-# As in the source, so that the links between the pages lead somewhere.
+# Same layout as in the source, so that the links between the pages work.
 install(FILES README.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 install(DIRECTORY deploy DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 install(DIRECTORY config/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/config COMPONENT doc)

@@ -1,5 +1,5 @@
-# stile_install_text(SOURCE DESTINATION): run at installation, when the prefix is known. Installs a file that names
-# our programs as they are below /usr, with the paths that they have below this prefix.
+# stile_install_text(SOURCE DESTINATION): run at installation, when the prefix is known. Installs a
+# file and replaces the paths of our programs below /usr by those below this prefix.
 function(stile_install_text source destination)
   file(READ ${source} text)
   string(REPLACE /usr/sbin/stile ${CMAKE_INSTALL_PREFIX}/${stile_sbin}/stile text "${text}")

@@ -1,11 +1,11 @@
-# Flags of our own targets: warnings, hardening, sanitizers. Every target links stile::options.
+# Flags for our own targets: warnings, hardening, sanitizers. Every target links stile::options.
 add_library(stile_options INTERFACE)
 add_library(stile::options ALIAS stile_options)
 
 target_compile_options(stile_options INTERFACE
   -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wsign-conversion
   -Wnon-virtual-dtor -Wold-style-cast -Wimplicit-fallthrough)
-# In a unity build every type of an unnamed namespace looks to g++ as if it came from a header.
+# In a unity build g++ treats every type of an unnamed namespace as if it came from a header.
 target_compile_options(stile_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 target_include_directories(stile_options INTERFACE ${PROJECT_SOURCE_DIR})
 
@@ -30,15 +30,15 @@ if(STILE_SANITIZE)
   list(JOIN STILE_SANITIZE "," sanitizers)
   target_compile_options(stile_options INTERFACE
     -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer
-    # Its check asks for a pipe, and takes being out of descriptors for a bad object.
+    # The vptr check opens a pipe, and reports a bad object if no descriptor is free.
     -fno-sanitize=vptr)
   target_link_options(stile_options INTERFACE -fsanitize=${sanitizers})
   if("thread" IN_LIST STILE_SANITIZE)
-    # Asio has fences, which g++ says the sanitizer does not see; its queues have locks beside them.
+    # g++ warns that the sanitizer does not support Asio's fences; its queues also use locks.
     target_compile_options(stile_options INTERFACE -Wno-tsan)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # What it writes in front of a function, clang 14 cannot place for the parts of a coroutine.
+    # clang 14 cannot place this check's function prefix for the parts of a coroutine.
     target_compile_options(stile_options INTERFACE -fno-sanitize=function)
   endif()
 endif()

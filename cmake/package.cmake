@@ -1,5 +1,5 @@
 # The Debian package: `make package`, or cpack -G DEB in the build folder. One .deb with everything;
-# what it depends on is read from the binaries.
+# its dependencies are read from the binaries.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME stile)
 set(CPACK_PACKAGE_VENDOR "Stile")
@@ -22,12 +22,13 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-# The maintainer scripts make users and folders with what systemd brings, or its parts alone.
+# The maintainer scripts create users and folders with systemd's tools, or their standalone
+# versions.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
   "systemd | systemd-standalone-sysusers, systemd | systemd-standalone-tmpfiles, init-system-helpers (>= 1.54~)")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "prometheus, logrotate")
 
-# Files that an upgrade must not write over: everything below /etc that is installed.
+# Files that an upgrade must not overwrite: everything installed below /etc.
 set(conffiles /etc/stile/stile.toml)
 if(EXISTS ${PROJECT_SOURCE_DIR}/systemd/logrotate.d/stile)
   list(APPEND conffiles /etc/logrotate.d/stile)

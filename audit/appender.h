@@ -1,7 +1,7 @@
-// Appender: writes to the end of a string without asking for room before each piece.
+// Appender: writes to the end of a string without reserving space for each piece.
 //
-// A line is some sixty pieces of a few bytes; growing the string for each of them was the larger
-// part of what a line cost.
+// A line consists of about sixty pieces of a few bytes; growing the string for each of them took
+// most of the time.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace stile::audit {
 
 class Appender {
  public:
-  // No more than `room` bytes are written; whoever makes it has counted them.
+  // Writes at most `room` bytes; the caller has counted them.
   Appender(std::string& out, std::size_t room) : out_{out} {
     const std::size_t begin = out.size();
     out.resize(begin + room);
@@ -26,7 +26,7 @@ class Appender {
   Appender(const Appender&) = delete;
   Appender& operator=(const Appender&) = delete;
 
-  // Of the string, with what was written so far.
+  // The size of the string, including what was written so far.
   [[nodiscard]] std::size_t size() const noexcept {
     return static_cast<std::size_t>(at_ - out_.data());
   }
@@ -36,7 +36,7 @@ class Appender {
     at_ += text.size();
   }
   void number(std::uint64_t value) noexcept { at_ = std::to_chars(at_, end_, value).ptr; }
-  // As append_escaped: a byte becomes six at most.
+  // As append_escaped: a byte becomes at most six.
   void escaped(std::string_view text) noexcept;
 
   static constexpr std::size_t max_number = 20;

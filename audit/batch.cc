@@ -1,4 +1,4 @@
-// Batch: one text, and where each record ends in it.
+// Batch: one text, and the end of each record in it.
 #include "audit/batch.h"
 
 #include "audit/json_line.h"
@@ -8,7 +8,7 @@ namespace stile::audit {
 namespace {
 
 // An `open`, a `deny` or a `grant` takes effect only if its line is in the log. A refusal with a
-// `count` was answered before.
+// `count` has already been answered.
 bool has_happened(const Record& record) {
   switch (record.event) {
     case Event::close:
@@ -41,7 +41,7 @@ void Batch::add(const Record& record) {
     }
     entries_.push_back({has_happened(record), number_at, text_.size()});
   } catch (...) {
-    text_.resize(begin);  // no memory: half a record must not become the beginning of the next one
+    text_.resize(begin);  // no memory: remove the incomplete record
     throw;
   }
 }

@@ -19,7 +19,7 @@ void Linker::append(std::string& out, ChainHead& head, std::string_view before,
     out += '"';
   }
   out += '}';
-  // Also without a chain: the head is told to the journal, and may be named by an audit-gap.
+  // Also without a chain: the journal records the head, and an audit-gap may name it.
   head.hash = sha_.hash(std::string_view{out}.substr(begin));
   out += '\n';
 }

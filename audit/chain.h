@@ -1,4 +1,4 @@
-// The hash chain: each line carries the hash of the line before.
+// The hash chain: each line carries the hash of the previous line.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct ChainHead {
   friend bool operator==(const ChainHead&, const ChainHead&) = default;
 };
 
-// Links: finishes lines one after the other. With `chain` off they are numbered only.
+// Linker: finishes lines one by one. Without `chain` it only numbers them.
 class Linker {
  public:
   explicit Linker(bool chain) : chain_{chain} {}
 
-  // Appends before, the next number, after, the link and a newline; moves `head` on to this line.
+  // Appends before, the next number, after, the link and a newline; moves `head` to this line.
   void append(std::string& out, ChainHead& head, std::string_view before, std::string_view after);
 
  private:

@@ -1,4 +1,4 @@
-// ChainCheck: numbers without holes, links that fit, torn lines that are named.
+// ChainCheck: checks that numbers have no gaps, links match, and torn lines are named.
 #include "audit/chain_check.h"
 
 #include "audit/format.h"
@@ -54,7 +54,7 @@ bool ChainCheck::check_torn(const Place& place, const Line& line) {
     return fail(*torn_at_,
                 "is no whole line, and the line behind it is no audit-gap that names it");
   }
-  // A line that was there but for its newline holds by itself, and is named all the same.
+  // A line that lacks only its newline is valid, but an audit-gap still names it.
   if (named.empty() || named == hash_text(head_.hash) || first_seq_ == 0) return true;
   return fail(place, "names a torn line that does not stand before it");
 }

@@ -1,4 +1,4 @@
-// ChainCheck: judges the lines of a log one after the other.
+// ChainCheck: checks the lines of a log one by one.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ class ChainCheck {
     std::string why;
   };
 
-  // The next line, without its newline. True: it is whole and holds as far as one can see by now;
-  // `line` is filled. A torn line is neither held nor refused until the line behind it is known.
-  // False with violation(): stop.
+  // Checks the next line, without its newline. True: it is whole and valid so far; `line` is
+  // filled. A torn line is neither accepted nor refused until the next line is known. False with
+  // violation(): stop.
   bool add(const Place& place, std::string_view bytes, Line& line);
-  // No more lines. `is_ended`: the last one had its newline.
+  // Ends the input. `is_ended`: the last line had its newline.
   void finish(bool is_ended);
 
   [[nodiscard]] const std::optional<Violation>& violation() const noexcept { return violation_; }
-  // The last line is torn, and no process has started since to say so.
+  // Set if the last line is torn and no audit-gap of a later process names it.
   [[nodiscard]] const std::optional<Place>& torn_end() const noexcept { return torn_at_; }
   [[nodiscard]] const ChainHead& head() const noexcept { return head_; }
   [[nodiscard]] std::uint64_t first_seq() const noexcept { return first_seq_; }
@@ -43,8 +43,8 @@ class ChainCheck {
   bool check_begin(const Place& place, const Line& line);
   bool check_seq(const Place& place, const Line& line);
   bool check_torn(const Place& place, const Line& line);
-  // Line `later` names another hash than that of the line before it, `earlier`. Which of the two
-  // was changed shows in the line behind: it names the hash of `later`, or not.
+  // Line `later` has a link that is not the hash of the line before it, `earlier`. The next line
+  // shows which of the two was changed: its link is the hash of `later`, or not.
   struct Suspicion {
     Place earlier, later;
     HexHash later_hash;

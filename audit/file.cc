@@ -24,8 +24,8 @@ using Clock = std::chrono::steady_clock;
 
 Error failure(const std::string& path, int error) { return Error{path + ": " + error_text(error)}; }
 
-// /proc/locks has lines like "3: FLOCK  ADVISORY  WRITE 4711 fe:01:123456 0 EOF". For people only,
-// so a miss does no harm: in a container the holder may be invisible.
+// /proc/locks has lines like "3: FLOCK  ADVISORY  WRITE 4711 fe:01:123456 0 EOF". Only for
+// messages, so a miss is harmless: in a container the holder may be invisible.
 std::string holder_of_lock(ino_t inode) {
   std::ifstream locks{"/proc/locks"};
   for (std::string line; std::getline(locks, line);) {
@@ -39,7 +39,7 @@ std::string holder_of_lock(ino_t inode) {
   return "another process";
 }
 
-// Waits until the descriptor takes bytes or the deadline has passed.
+// Waits until the descriptor is writable or the deadline has passed.
 bool wait_writable(int fd, Clock::time_point deadline) {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -63,7 +63,7 @@ Result<File> File::create(const std::string& path) {
 }
 
 Result<File> File::open_with(const std::string& path, int flags, Links links) {
-  // A rename between open and flock would leave us with a file that has lost its name: look again.
+  // If the file was renamed between open and flock, it no longer has the name: check again.
   for (int attempt = 0; attempt < 10; ++attempt) {
     const int wanted = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | flags;
     const int fd = links == Links::follow ? ::open(path.c_str(), wanted, 0640)
@@ -81,7 +81,7 @@ Result<File> File::open_with(const std::string& path, int flags, Links links) {
     }
     File file{fd, S_ISREG(status.st_mode)};
     if (!file.is_regular_) return file;
-    // Under another name somebody else could write to it.
+    // Another user could write to it under another name.
     if (links == Links::refuse && status.st_nlink > 1) {
       return Error{path + ": the file has another name (a hard link); remove it, or log elsewhere"};
     }
@@ -117,7 +117,7 @@ File::Written File::write(std::string_view bytes, std::chrono::milliseconds pati
     std::string_view rest = bytes.substr(written.bytes);
     if (!is_regular_) {
       if (!wait_writable(fd_, deadline)) return {written.bytes, EAGAIN};
-      // After POLLOUT a pipe takes this much without blocking, whatever its flags.
+      // After POLLOUT a pipe accepts this many bytes without blocking, regardless of its flags.
       rest = rest.substr(0, PIPE_BUF);
     }
     const ssize_t count = ::write(fd_, rest.data(), rest.size());

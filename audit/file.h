@@ -16,15 +16,15 @@ namespace stile::audit {
 
 class File {
  public:
-  File() = default;  // open nowhere: every write fails
-  // follow: the directory is the operator's, who may keep logs on another disk. refuse: others can
-  // write on the way there. Then no part of the path may be a symbolic link, and a regular file may
-  // have one name only.
+  File() = default;  // not open: every write fails
+  // follow: the directory belongs to the operator, who may keep logs on another disk. refuse: other
+  // users can write to a directory of the path. Then no part of the path may be a symbolic link,
+  // and a regular file may have only one name.
   enum class Links : bool { follow, refuse };
-  // A regular file is locked, so that no other process writes to it (two writers would break the
+  // Locks a regular file, so that no other process writes to it (two writers would break the
   // chain).
   static Result<File> open(const std::string& path, Links links = Links::follow);
-  // As open, but the file must not exist yet.
+  // Like open, but the file must not exist yet.
   static Result<File> create(const std::string& path);
   static Result<File> standard_output();
   File(File&& other) noexcept { swap(other); }
@@ -32,18 +32,18 @@ class File {
   ~File();
 
   struct Written {
-    std::size_t bytes = 0;  // less than asked: `error` says why
+    std::size_t bytes = 0;  // fewer than requested: see `error`
     int error = 0;          // errno
   };
-  // Regular files: one write(2) unless it is cut short. Others (a pipe that nobody reads) are
-  // waited for, but not longer than `patience` in all.
+  // Regular files: one write(2) unless it is cut short. Waits for other files (a pipe without a
+  // reader), but at most `patience` in total.
   Written write(std::string_view bytes, std::chrono::milliseconds patience);
 
   [[nodiscard]] int fd() const noexcept { return fd_; }
   [[nodiscard]] bool is_regular() const noexcept { return is_regular_; }
-  // Asks the kernel: others may have cut the file (logrotate's copytruncate).
+  // Asks the kernel: another process may have truncated the file (logrotate's copytruncate).
   [[nodiscard]] std::uint64_t size() const noexcept;
-  // Whether `path` still leads to this file. True also if we may not look there any more.
+  // Whether `path` still refers to this file. Also true if the path can no longer be accessed.
   [[nodiscard]] bool is_named(const std::string& path, Links links = Links::follow) const noexcept;
 
  private:
@@ -57,7 +57,7 @@ class File {
   bool is_regular_ = false;
 };
 
-// As open(2), but fails with ELOOP if a part of the path is a symbolic link.
+// Like open(2), but fails with ELOOP if any part of the path is a symbolic link.
 [[nodiscard]] int open_without_links(const std::string& path, int flags, mode_t mode);
 
 }  // namespace stile::audit

@@ -1,4 +1,4 @@
-// Format: the two spellings of an audit log, and the bounds that both keep.
+// Format: the two formats of an audit log, and the limits of both.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@ namespace stile::audit {
 
 enum class Format : std::uint8_t { json, squid };
 
-// Of what an agent sent, no field takes more than this many bytes (before escaping).
+// The limit of each field that an agent sent, in bytes before escaping.
 inline constexpr std::size_t max_field_bytes = 1024;
 
-// No line is longer: 14 text fields of max_field_bytes, each byte escaped to six, and the rest.
+// The longest line: 14 text fields of max_field_bytes, each byte escaped to six, and the rest.
 inline constexpr std::size_t max_line_bytes = 128 * 1024;
 
 }  // namespace stile::audit

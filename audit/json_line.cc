@@ -9,7 +9,7 @@
 namespace stile::audit {
 namespace {
 
-// `key` brings its punctuation (`,"host":"`), so that one piece does.
+// `key` includes its punctuation (`,"host":"`), so that it is one piece.
 void put_text(Appender& out, std::string_view key, std::string_view value) {
   if (value.empty()) return;
   out.plain(key);
@@ -17,7 +17,7 @@ void put_text(Appender& out, std::string_view key, std::string_view value) {
   out.plain("\"");
 }
 
-// A word of ours, which needs no escaping.
+// A fixed word, which needs no escaping.
 void put_word(Appender& out, std::string_view key, std::string_view word) {
   out.plain(key);
   out.plain(word);
@@ -33,7 +33,7 @@ void put_nonzero(Appender& out, std::string_view key, std::uint64_t value) {
   if (value != 0) put_count(out, key, value);
 }
 
-// Header names of a hostile request can be many: the list as a whole is one field and cut as one.
+// A hostile request can have many header names: the list as a whole is one field with one limit.
 void put_stripped(Appender& out, const std::vector<std::string_view>& names) {
   if (names.empty()) return;
   out.plain(",\"stripped\":[");
@@ -50,7 +50,7 @@ void put_stripped(Appender& out, const std::vector<std::string_view>& names) {
   out.plain("]");
 }
 
-// No line of this record takes more.
+// The upper bound for the line of this record.
 std::size_t room_for(const Record& record) {
   constexpr std::size_t keys_numbers_and_words = 1024;
   std::size_t bytes = 0;

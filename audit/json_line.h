@@ -1,4 +1,4 @@
-// One Record as a JSON line, but for its number and its link in the chain.
+// One Record as a JSON line, without its number and its link in the chain.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace stile::audit {
 
-// Appends {"ts":"…","seq": and then ,"event":… without the closing brace; returns the place in
+// Appends {"ts":"…","seq": and then ,"event":… without the closing brace; returns the position in
 // `out` where the number belongs.
 std::size_t append_json(std::string& out, const Record& record, TimeText& time);
 

@@ -1,4 +1,4 @@
-// A small recursive-descent reader without allocation.
+// A small recursive-descent parser without allocation.
 #include "audit/line.h"
 
 #include <charconv>
@@ -32,8 +32,8 @@ bool is_lower_hex(char byte) { return is_digit(byte) || (byte >= 'a' && byte <= 
 
 }  // namespace
 
-// Every step returns what the line is if it must end here: `torn` if the bytes ran out, `foreign`
-// if one of them cannot stand where it stands, `whole` to go on.
+// Every step returns `whole` to go on, `torn` if the bytes ended, or `foreign` if a byte is not
+// allowed at its position.
 class LineReader {
  public:
   LineReader(std::string_view bytes, Line& line) : bytes_{bytes}, line_{line} {}
@@ -69,7 +69,7 @@ class LineReader {
   }
 
   LineKind pair() {
-    if (next_key_ < required_keys) {  // these are known beforehand, byte by byte
+    if (next_key_ < required_keys) {  // these are fixed, byte by byte
       if (const LineKind kind = literal("\""); kind != LineKind::whole) return kind;
       if (const LineKind kind = literal(keys[next_key_].name); kind != LineKind::whole) return kind;
       if (const LineKind kind = literal("\":"); kind != LineKind::whole) return kind;
@@ -84,7 +84,7 @@ class LineReader {
       return value(key);
     }
     for (std::size_t key = 0; key < next_key_; ++key) {
-      if (keys[key].name == name) return LineKind::foreign;  // twice or out of order: two meanings
+      if (keys[key].name == name) return LineKind::foreign;  // duplicate or out of order: ambiguous
     }
     std::string_view ignored;
     return any_value(ignored);

@@ -1,4 +1,4 @@
-// The reader of audit lines: strict, since it reads only what Stile itself has written.
+// The reader of audit lines: strict, since it reads only lines that Stile has written.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace stile::audit {
 
-// In the order in which they stand in a line.
+// In their order in a line.
 enum class Key : std::uint8_t {
   ts,
   seq,
@@ -48,13 +48,13 @@ inline constexpr std::size_t key_count = static_cast<std::size_t>(Key::prev) + 1
 
 class Line {
  public:
-  // As it stands in the line: text still escaped and without its quotes, a list with its brackets.
-  // Empty if the key is not there. Points into the bytes that were read.
+  // The raw value: text still escaped and without its quotes, a list with its brackets. Empty if
+  // the key is missing. Points into the input bytes.
   [[nodiscard]] std::string_view raw(Key key) const noexcept {
     return values_[static_cast<std::size_t>(key)];
   }
   [[nodiscard]] std::string text(Key key) const;               // unescaped: the agent's bytes
-  [[nodiscard]] std::uint64_t number(Key key) const noexcept;  // 0 if it is not there
+  [[nodiscard]] std::uint64_t number(Key key) const noexcept;  // 0 if missing
 
  private:
   friend class LineReader;
@@ -64,12 +64,12 @@ class Line {
 enum class LineKind : std::uint8_t {
   whole,
   torn,     // the beginning of a line, cut at any byte
-  foreign,  // nothing that Stile writes
+  foreign,  // not written by Stile
 };
 
-// `bytes` is without the newline. A whole line is one JSON object with `ts`, `seq` and `event`
-// first, known keys in their order and with their type; unknown keys are passed over. On anything
-// but `whole` the line is unspecified.
+// `bytes` is without the newline. A whole line is one JSON object that starts with `ts`, `seq` and
+// `event`. Known keys have a fixed order and type; unknown keys are skipped. Unless the result is
+// `whole`, `line` is unspecified.
 [[nodiscard]] LineKind read_line(std::string_view bytes, Line& line) noexcept;
 
 }  // namespace stile::audit

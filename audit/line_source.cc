@@ -36,7 +36,7 @@ LineSource::~LineSource() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-// Reads more behind what is there; false at the end.
+// Reads more after the buffered bytes; false at the end.
 bool LineSource::fill() {
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);

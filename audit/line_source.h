@@ -1,4 +1,4 @@
-// LineSource: the lines of a file of any size, one after the other.
+// LineSource: the lines of a file of any size, one by one.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class LineSource {
  public:
   // "-" is standard input.
   static Result<LineSource> open(const std::string& path);
-  // Of an open file, which becomes this object's; `name` is for messages.
+  // Takes ownership of an open file; `name` is for messages.
   LineSource(int fd, std::string name);
   LineSource(LineSource&& other) noexcept;
   LineSource& operator=(LineSource&&) = delete;
@@ -22,8 +22,8 @@ class LineSource {
 
   // Moves to the next line; false at the end of the file or after an error.
   bool next();
-  // Without its newline; valid until next(). A line above max_line_bytes comes in pieces, the first
-  // one byte longer than any audit line can be.
+  // Without its newline; valid until next(). A line above max_line_bytes is returned in pieces. The
+  // first piece is one byte longer than any audit line can be.
   [[nodiscard]] std::string_view line() const noexcept { return line_; }
   [[nodiscard]] bool has_newline() const noexcept { return has_newline_; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }     // from 1
@@ -35,9 +35,9 @@ class LineSource {
   int fd_;
   std::string name_;
   std::string buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // what is in the buffer and not yet given out
+  std::size_t begin_ = 0, end_ = 0;  // unread bytes in the buffer
   std::string_view line_;
-  bool has_newline_ = true;  // as if behind a line 0
+  bool has_newline_ = true;  // as if after a line 0
   std::uint64_t number_ = 0;
   std::string error_;
 };

@@ -1,4 +1,4 @@
-// Log: how it finds its end, changes its file, and what others ask it.
+// Log: finds its end, changes its file, and answers queries.
 #include "audit/log.h"
 
 #include <fcntl.h>
@@ -57,7 +57,7 @@ Result<void> Log::recover() {
   auto file = is_stdout ? File::standard_output() : File::open(path, links());
   if (!file) return file.error();
   file_ = std::move(*file);
-  if (is_stdout || !file_.is_regular()) return {};  // nothing can be read back: a chain of its own
+  if (is_stdout || !file_.is_regular()) return {};  // cannot be read back: starts a new chain
   rotate_at_ = options_.max_bytes;
   if (options_.format == Format::squid) {
     if (!ends_in_newline(file_)) torn_.set_unended_line(zero_hash);
@@ -101,7 +101,7 @@ void Log::rotate_if_full() {
   auto fresh = rotator_(options_.path, options_.keep);
   if (!fresh) {
     problem_ = fresh.error().message;
-    rotate_at_ = size + out_.size() + options_.max_bytes / 8;  // not again at every batch
+    rotate_at_ = size + out_.size() + options_.max_bytes / 8;  // do not retry at every batch
     return;
   }
   file_ = std::move(*fresh);

@@ -1,4 +1,4 @@
-// Log: the one audit log that all workers write to.
+// Log: the single audit log that all workers write to.
 #pragma once
 
 #include <atomic>
@@ -21,13 +21,13 @@
 
 namespace stile::audit {
 
-// Thread-safe; a lack of memory is a failed write. The process must ignore SIGPIPE and SIGXFSZ:
-// both arrive here as errors of write(2).
+// Thread-safe; running out of memory counts as a failed write. The process must ignore SIGPIPE and
+// SIGXFSZ: both are handled here as errors of write(2).
 class Log {
  public:
-  // The last line of the log: what the journal is told at stop and at rotation.
+  // The last line of the log; written to the journal at stop and at rotation.
   struct Head {
-    std::uint64_t seq = 0;  // 0: there is none yet
+    std::uint64_t seq = 0;  // 0: none yet
     std::string hash;       // lower-case hex, 64 digits
   };
 
@@ -35,74 +35,76 @@ class Log {
     std::string path = "-";     // "-": standard output
     bool follows_links = true;  // false: no part of the path may be a link; see File::Links
     Format format = Format::json;
-    std::shared_ptr<const LogFormat> lines{};  // of Format::squid; null: its native one
+    std::shared_ptr<const LogFormat> lines{};  // for Format::squid; null: its native one
     bool chain = true;
     bool deny_on_failure = true;
-    std::uint64_t max_bytes = 0;  // > 0: path becomes path.1 when it would grow beyond
-    std::uint32_t keep = 10;      // so many of path.1, path.2, … at least 1
-    // The head that the state directory remembers. If the files end before it, lines have gone;
-    // the chain goes on from here all the same, so that `verify` sees that they are missing.
+    std::uint64_t max_bytes = 0;  // > 0: rename path to path.1 before it grows beyond
+    std::uint32_t keep = 10;      // how many of path.1, path.2, … to keep; at least 1
+    // The head saved in the state directory. If the files end before it, lines are missing. The
+    // chain still continues from here, so that `verify` finds the missing lines.
     Head resume{};
   };
 
-  // Goes on from the last line of an existing file, or of path.1 if there is none. A torn last
-  // line is ended and named by an audit-gap. Fails if the file cannot be opened, is locked by
-  // another process, or holds something that is no audit log.
+  // Continues after the last line of an existing file, or of path.1 if there is no such file. A
+  // torn last line gets a newline and an audit-gap that names it. Fails if the file cannot be
+  // opened, is locked by another process, or is not an audit log.
   static Result<std::unique_ptr<Log>> open(Options options);
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
   // One write(2) for the whole batch, which is empty afterwards. Returns how many leading records
-  // are in the log now; under on_failure = "continue" always all. What could not be written is
-  // lost and counted, but for what has happened all the same (`close`, `policy`, `start`, `stop`,
-  // refusals with a `count`): that waits, and is written first when writing works again.
+  // are in the log now; under on_failure = "continue" always all. Records that could not be written
+  // are dropped and counted. Exceptions are events that have already happened (`close`, `policy`,
+  // `start`, `stop`, refusals with a `count`): they are queued and written first when writing works
+  // again.
   [[nodiscard]] std::size_t write(Batch& batch);
 
-  // What a reload may change.
+  // The options that a reload may change.
   struct Bounds {
     bool deny_on_failure = true;
     std::uint64_t max_bytes = 0;
     std::uint32_t keep = 10;
   };
   void set_bounds(const Bounds& bounds);
-  // Whether a log of this name can be rotated by size; it can if it never is.
+  // Whether a log of this name supports rotation by size; true if rotation is off.
   [[nodiscard]] static Result<void> check_rotation(const std::string& path,
                                                    std::uint64_t max_bytes);
 
-  // To be called about once a second: tries to write what waits.
+  // Call this about once a second: it retries queued lines.
   void retry();
 
-  // Goes on in the file that now has the name (after a rename by logrotate). On error the log goes
-  // on in the file that it had. Returns the last line of the file that was left.
+  // Switches to the file that now has the name (after a rename by logrotate). On error the log
+  // stays with its old file. Returns the last line of the old file.
   Result<Head> reopen();
 
-  // Whether the path still leads to the file that is written. True for what is no file.
+  // Whether the path still refers to the open file. True if it is not a regular file.
   [[nodiscard]] bool is_in_place() const;
 
-  // For records that are to be written here; must not outlive the log.
+  // A batch for records of this log; must not outlive the log.
   [[nodiscard]] Batch new_batch() const { return Batch{options_.format, options_.lines.get()}; }
   [[nodiscard]] Head head() const;
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }  // lines written
-  // Records that were lost, and torn lines.
+  // The number of dropped records and torn lines.
   [[nodiscard]] std::uint64_t gaps() const noexcept { return gaps_; }
-  // False while something waits to be written, or the last write failed.
+  // False while lines are queued, or after the last write failed.
   [[nodiscard]] bool healthy() const noexcept { return healthy_; }
   // Whether a request that needs a line would be refused now.
   [[nodiscard]] bool must_refuse() const noexcept { return !healthy_ && options_.deny_on_failure; }
-  // How often a write has failed.
+  // The number of failed writes.
   [[nodiscard]] std::uint64_t failures() const noexcept { return failures_; }
-  // Why it is not healthy and what that means, or why a rotation failed; for people. Empty if
-  // neither.
+  // Why the log is not healthy and what follows from that, or why a rotation failed; for messages.
+  // Empty if neither applies.
   [[nodiscard]] std::string problem() const;
 
-  // All three are called under the log's lock and must be quick; they must not call the log.
-  // With the lines just written, whole and with newlines: for `tail`.
-  void set_tap(std::function<void(std::string_view lines)> tap);  // in the place of all others
+  // All three are called under the log's lock. They must be quick and must not call the log.
+  //
+  // Gets the lines just written, whole and with newlines: for `tail`.
+  void set_tap(std::function<void(std::string_view lines)> tap);  // replaces all others
   void add_tap(std::function<void(std::string_view lines)> tap);
-  // With the name of the file that a rotation by size closed, and its last line.
+  // Gets the name of the file that a rotation by size closed, and its last line.
   void set_on_rotate(std::function<void(const std::string& file, const Head& head)> on_rotate);
-  // Does what rotate() in audit/rotate.h does, for writers that may not open files themselves.
+  // Replaces rotate() of audit/rotate.h, for processes that may not open files themselves.
   using Rotator = std::function<Result<File>(const std::string& path, std::uint32_t keep)>;
   void set_rotator(Rotator rotator);
 
@@ -129,18 +131,18 @@ class Log {
     std::string text;
     std::size_t number_at;
   };
-  // Where a line of out_ ends, and the chain after it.
+  // The end of a line in out_, and the chain after it.
   struct Mark {
     std::size_t end;
     ChainHead head;
   };
 
-  Options options_;  // but for set_bounds() they stay as they are
+  Options options_;  // constant except for set_bounds()
   mutable std::mutex mutex_;
   File file_;
   Linker linker_;
-  ChainHead head_;  // of the last line that is in the file
-  Torn torn_;       // what stands behind that line in the file
+  ChainHead head_;  // of the last line in the file
+  Torn torn_;       // the bytes after that line in the file
   std::string out_;
   std::vector<Mark> marks_;
   std::size_t committed_ = 0;  // lines of out_ that are in the file

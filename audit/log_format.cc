@@ -1,4 +1,4 @@
-// LogFormat: a `logformat` of squid, compiled.
+// LogFormat: a compiled `logformat` of squid.
 #include "audit/log_format.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void append_time(std::string& out, const Record& record, const std::string& argu
   const std::size_t size = std::strftime(text, sizeof text, format, &parts);
   for (std::size_t i = 0; i < size; ++i) {
     const bool is_control = text[i] >= 0 && text[i] < ' ';
-    out += is_control ? ' ' : text[i];  // strftime's %n would make a second line
+    out += is_control ? ' ' : text[i];  // strftime's %n would start a new line
   }
 }
 
@@ -155,7 +155,7 @@ const LogFormat::Code* LogFormat::find(std::string_view text) {
   return best;
 }
 
-// % [encoding] [-] [[0]width] [{argument}] code [{argument}]; `at` is behind the percent sign.
+// % [encoding] [-] [[0]width] [{argument}] code [{argument}]; `at` is after the percent sign.
 Result<std::size_t> LogFormat::compile_code(std::string_view text, std::size_t at,
                                             LogFormat& format) {
   const std::size_t begin = at;
@@ -169,7 +169,7 @@ Result<std::size_t> LogFormat::compile_code(std::string_view text, std::size_t a
     at = std::min(end + 1, text.size());
   };
   Piece piece;
-  if (here("\"[#/'")) ++at;  // what agents send is escaped in one way here, whatever is asked for
+  if (here("\"[#/'")) ++at;  // agents' text is always escaped in the same way
   if (here("-")) {
     piece.is_left = true;
     ++at;
@@ -179,7 +179,7 @@ Result<std::size_t> LogFormat::compile_code(std::string_view text, std::size_t a
     piece.width =
         std::min(piece.width * 10 + static_cast<std::size_t>(text[at++] - '0'), max_width);
   }
-  if (here(".")) {  // a maximum: fields are cut at their own bound
+  if (here(".")) {  // a maximum: ignored, fields have their own limit
     ++at;
     while (here("0123456789")) ++at;
   }

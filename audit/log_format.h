@@ -1,4 +1,4 @@
-// LogFormat: a `logformat` of squid, compiled.
+// LogFormat: a compiled `logformat` of squid.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace stile::audit {
 
 class LogFormat {
  public:
-  // Text with %codes. A code that is not known is an error; one for something that is never logged
-  // (a header's value, a user name from an authentication) stands for `-`.
+  // Text with %codes. An unknown code is an error. A code for a value that is never logged (a
+  // header's value, a user name from an authentication) prints `-`.
   static Result<LogFormat> compile(std::string_view text);
 
   // Appends the line of a finished request with its newline; other events append nothing.
   void append(std::string& out, const Record& record) const;
 
-  // squid's own formats beside its native one.
+  // squid's predefined formats, except its native one.
   static constexpr std::string_view common =
       R"(%>a %[ui %[un [%tl] "%rm %ru HTTP/%rv" %>Hs %<st %Ss:%Sh)";
   static constexpr std::string_view combined =

@@ -1,4 +1,4 @@
-// Log: number, link and write under one lock; what cannot be written waits or is counted.
+// Log: numbers, links and writes lines under one lock; queues or counts what cannot be written.
 #include <chrono>
 
 #include "acl/error_text.h"
@@ -7,11 +7,11 @@
 namespace stile::audit {
 namespace {
 
-// How long a pipe that nobody reads may hold up the workers, once; then the log counts as failed.
+// How long a pipe without a reader may block the workers, once; then the log counts as failed.
 constexpr std::chrono::milliseconds patience{1000};
-// Bounds of what waits in memory: about 150,000 ordinary `close` lines.
+// The limit of lines queued in memory: about 150,000 ordinary `close` lines.
 constexpr std::size_t max_waiting_bytes = 64 * 1024 * 1024;
-// How much of it goes into one write.
+// How many queued bytes go into one write.
 constexpr std::size_t chunk_bytes = 256 * 1024;
 
 std::int64_t now_micros() {
@@ -28,7 +28,7 @@ std::size_t Log::write(Batch& batch) {
   try {
     if (flush_waiting()) written = put(batch);
   } catch (const std::exception&) {
-    // No memory. That comes before the bytes are in the file, never after: nothing was written.
+    // No memory. This happens only before the bytes are in the file: nothing was written.
   }
   for (std::size_t i = written; i < size; ++i) keep_or_lose(batch.piece(i));
   batch.clear();
@@ -40,7 +40,7 @@ void Log::retry() {
   try {
     flush_waiting();
   } catch (const std::exception&) {
-    // No memory; what waits is still there.
+    // No memory; the lines are still queued.
   }
 }
 
@@ -49,7 +49,7 @@ bool Log::has_waiting() const noexcept {
   return options_.format == Format::json ? torn_.present() || lost_ > 0 : torn_.needs_newline();
 }
 
-// While writing fails, each attempt is one line: cheap, and enough to see whether it works again.
+// While writing fails, each attempt is one line: cheap, and enough to detect that it works again.
 bool Log::flush_waiting() {
   while (has_waiting()) {
     begin_out();
@@ -77,7 +77,7 @@ bool Log::flush_waiting() {
   return true;
 }
 
-// Writes the lines of the batch; returns how many leading records are in the file, or need no line.
+// Writes the lines of the batch; returns how many leading records are in the file or need no line.
 std::size_t Log::put(const Batch& batch) {
   begin_out();
   for (std::size_t i = 0; i < batch.size(); ++i) append(batch.piece(i));
@@ -106,7 +106,7 @@ void Log::append(const Batch::Piece& piece) {
   marks_.push_back({out_.size(), head});
 }
 
-// Ends a torn line and, with a line of its own (then true), tells what is missing.
+// Ends a torn line, and reports missing lines in an audit-gap (then true).
 bool Log::append_gap() {
   if (torn_.needs_newline()) out_ += '\n';
   if (options_.format == Format::squid || (!torn_.present() && lost_ == 0)) return false;
@@ -116,7 +116,7 @@ bool Log::append_gap() {
   if (lost_ > 0) {
     record.reason = acl::Reason::audit_unavailable;
     record.count = lost_;
-    // Under "deny" what was lost was refused; under "continue" it went on.
+    // Under "deny" the lost requests were refused; under "continue" they were served.
     if (options_.deny_on_failure) record.verdict = acl::Verdict::deny;
   }
   const HexHash hash = torn_.present() ? torn_.hash() : zero_hash;
@@ -141,14 +141,14 @@ bool Log::write_out() {
                (options_.deny_on_failure ? "; requests are refused (audit-unavailable)"
                                          : "; requests go on without their audit lines");
   } catch (const std::exception&) {
-    problem_.clear();  // no memory for the words
+    problem_.clear();  // no memory for the message
   }
   return false;
 }
 
-// So many bytes of out_ are in the file: whole lines are part of the log now, the rest is torn.
+// This many bytes of out_ are in the file: whole lines are part of the log now, the rest is torn.
 void Log::commit(std::size_t bytes) {
-  // A JSON line without its newline is complete: `verify` and the next start read it as a line.
+  // A JSON line without its newline is complete: `verify` and the next start accept it.
   const std::size_t spare = options_.format == Format::json ? 1 : 0;
   while (committed_ < marks_.size() && marks_[committed_].end <= bytes + spare) ++committed_;
   events_ += committed_;
@@ -171,15 +171,14 @@ void Log::commit(std::size_t bytes) {
       tap(std::string_view{out_}.substr(begin, last.end - begin));
     }
   } catch (const std::exception&) {
-    // No memory for those who look on. The lines are in the log, and whoever waits for them goes
-    // on.
+    // No memory for the taps. The lines are in the log, so their requests continue.
   }
 }
 
 void Log::keep_or_lose(const Batch::Piece& piece) {
   if (piece.after.empty()) return;
   const std::size_t length = piece.before.size() + piece.after.size();
-  // squid's format has no audit-gap with which to try again, so one of the lost lines is kept.
+  // squid's format has no audit-gap to retry with, so one of the lost lines is queued.
   const bool is_kept = piece.has_happened || (options_.format == Format::squid && waiting_.empty());
   if (is_kept && waiting_bytes_ + length <= max_waiting_bytes) {
     try {
@@ -187,7 +186,7 @@ void Log::keep_or_lose(const Batch::Piece& piece) {
       waiting_bytes_ += length;
       return;
     } catch (const std::exception&) {
-      // No memory: lost like one too many.
+      // No memory: count it as lost.
     }
   }
   ++lost_;

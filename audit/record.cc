@@ -22,7 +22,7 @@ std::string_view text(Event event) noexcept {
     case Event::audit_gap:
       return "audit-gap";
   }
-  return "deny";  // not reached: every event has its name above
+  return "deny";  // not reached: every event has a name above
 }
 
 }  // namespace stile::audit

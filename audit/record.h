@@ -14,8 +14,8 @@ namespace stile::audit {
 enum class Event : std::uint8_t { open, close, deny, policy, grant, start, stop, audit_gap };
 [[nodiscard]] std::string_view text(Event event) noexcept;
 
-// Views point into the session that writes the record and need to live only for the call that
-// formats it. Empty views, zero numbers and unset optionals are left out of the line.
+// Views point into the session that writes the record; they need to live only until it is
+// formatted. Empty views, zero numbers and unset optionals are left out of the line.
 struct Record {
   Event event = Event::deny;
   std::int64_t time_us = 0;  // Unix time
@@ -24,7 +24,7 @@ struct Record {
   std::uint64_t conn = 0;
   std::string_view method;
   std::string_view scheme;
-  std::string_view host;  // as far as it was understood; raw if refused as malformed
+  std::string_view host;  // canonical if possible; raw if refused as malformed
   std::uint16_t port = 0;
   std::string_view path;  // without query and fragment
   std::optional<acl::Verdict> verdict;
@@ -39,9 +39,9 @@ struct Record {
   std::uint64_t count = 0;
   std::uint64_t policy = 0;          // generation
   std::string_view version, config;  // of start: the daemon's version, the digest of its config
-  std::string_view torn;             // of audit-gap: hash of the bytes that are no whole line
+  std::string_view torn;             // of audit-gap: hash of the torn bytes
   std::string_view actor;
-  std::string_view detail;  // of policy and grant: what was changed, for people
+  std::string_view detail;  // of policy and grant: the change, for people
 };
 
 }  // namespace stile::audit

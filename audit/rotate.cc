@@ -22,13 +22,14 @@ std::string rotated_name(const std::string& path, std::uint32_t number) {
 }
 
 Result<File> rotate(const std::string& path, std::uint32_t keep) {
-  // The new file first, under another name: if that fails (no space, no inode), nothing has moved.
+  // Creates the new file first, under another name: if that fails (no space, no inode), nothing has
+  // moved.
   const std::string fresh = path + ".new";
-  ::unlink(fresh.c_str());  // left by a crash; empty, since lines are written under `path` only
+  ::unlink(fresh.c_str());  // left by a crash; empty, since lines are written only to `path`
   auto file = File::create(fresh);
   if (!file) return file.error();
 
-  std::uint32_t last = 1;  // names up to the first hole move; beyond it nothing needs to
+  std::uint32_t last = 1;  // rename only names before the first unused one
   while (last < keep && ::access(rotated_name(path, last).c_str(), F_OK) == 0) ++last;
   for (std::uint32_t number = last; number > 0; --number) {
     const std::string from = rotated_name(path, number - 1);
@@ -41,7 +42,7 @@ Result<File> rotate(const std::string& path, std::uint32_t keep) {
   }
   if (std::rename(fresh.c_str(), path.c_str()) != 0) {
     const Error error = failure(fresh, path);
-    std::rename(rotated_name(path, 1).c_str(), path.c_str());  // back; the writer stays in it
+    std::rename(rotated_name(path, 1).c_str(), path.c_str());  // undo; the writer keeps this file
     ::unlink(fresh.c_str());
     return error;
   }

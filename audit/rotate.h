@@ -10,10 +10,10 @@ namespace stile::audit {
 
 [[nodiscard]] std::string rotated_name(const std::string& path, std::uint32_t number);
 
-// Moves the names on by one, at most to path.`keep` (the one before there is deleted), and returns
-// the new, empty file that has the name `path`. Each step is one rename(2), so a crash at any point
-// loses no line and leaves path.1 where the newest lines are if `path` is missing. On error the
-// file named `path` has stayed.
+// Renames each file to the next number, at most to path.`keep` (the previous file of that name is
+// deleted). Returns the new, empty file named `path`. Each step is one rename(2), so a crash at any
+// point loses no line. If `path` is missing after a crash, the newest lines are in path.1. On error
+// the file named `path` has not moved.
 [[nodiscard]] Result<File> rotate(const std::string& path, std::uint32_t keep);
 
 }  // namespace stile::audit

@@ -1,4 +1,4 @@
-// show: when, what, who, whereto, and why.
+// show: time, event, agent, destination, and reason.
 #include "audit/show.h"
 
 #include <ostream>
@@ -13,7 +13,7 @@ void append_padded(std::string& out, std::string_view word, std::size_t width) {
   out.append(word.size() < width ? width - word.size() : 0, ' ');
 }
 
-// " label value", if the key is there.
+// " label value", if the key is set.
 void append_field(std::string& out, const Line& line, Key key, std::string_view label) {
   if (line.raw(key).empty()) return;
   out.append(label).append(line.raw(key));
@@ -26,7 +26,7 @@ void append_target(std::string& out, const Line& line) {
   append_field(out, line, Key::path, "");
 }
 
-// A tunnel that the end of the daemon cut was not refused.
+// A tunnel closed by the stop of the daemon was not refused.
 bool is_refusal(const Line& line) noexcept {
   const auto verdict = line.raw(Key::verdict);
   if (line.raw(Key::event) == "close" && line.raw(Key::reason) == "draining") return false;
@@ -37,7 +37,7 @@ bool is_refusal(const Line& line) noexcept {
 
 bool matches(const Line& line, const ShowOptions& options) noexcept {
   if (!options.agent.empty() && line.raw(Key::agent) != options.agent) return false;
-  // Time stamps are all in UTC and of one length.
+  // All time stamps are in UTC and have the same length.
   if (!options.since.empty() && line.raw(Key::ts) < options.since) return false;
   return !options.denied_only || is_refusal(line);
 }
@@ -86,7 +86,7 @@ int read_lines(const std::vector<std::string>& files, const EachLine& each, std:
     while (source->next()) {
       const LineKind kind = read_line(source->line(), line);
       if (kind != LineKind::whole) {
-        const bool is_torn = kind == LineKind::torn;  // `verify` knows whether it is accounted for
+        const bool is_torn = kind == LineKind::torn;  // `verify` checks whether it is accounted for
         err << name << ':' << source->number()
             << (is_torn ? ": is torn\n" : ": is no audit line\n");
         if (!is_torn) status = 1;

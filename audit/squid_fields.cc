@@ -14,7 +14,8 @@ bool is_timeout(Reason reason) {
          reason == Reason::header_timeout || reason == Reason::client_hello_timeout;
 }
 
-// squid has no access rule to blame here: the request was let through and the way out failed.
+// squid has no access rule for this: the request was allowed, and the connection to the origin
+// failed.
 bool is_origin_failure(Reason reason) {
   return reason == Reason::dns_failure || reason == Reason::origin_unreachable ||
          reason == Reason::origin_timeout || reason == Reason::origin_bad_response;

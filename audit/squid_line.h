@@ -7,8 +7,8 @@
 
 namespace stile::audit {
 
-// Appends the line of a finished request with its newline. Events that squid does not log (`open`:
-// its request is not finished; policy, grant, start …) append nothing.
+// Appends the line of a finished request with its newline. Appends nothing for events that squid
+// does not log (`open`: its request is not finished; policy, grant, start …).
 void append_squid(std::string& out, const Record& record);
 
 }  // namespace stile::audit

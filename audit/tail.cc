@@ -1,4 +1,4 @@
-// The tail of a log, read in windows that double until a whole line is in one.
+// Reads the tail of a log in windows that double until one contains a whole line.
 #include "audit/tail.h"
 
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t first_window = 2 * max_line_bytes;
 constexpr std::size_t last_window = 16 * 1024 * 1024;
 
-// Fills `bytes` from there.
+// Fills `bytes` from that offset.
 Result<void> read_at(int fd, std::size_t begin, std::string& bytes, const std::string& name) {
   std::size_t filled = 0;
   while (filled < bytes.size()) {
@@ -31,7 +31,7 @@ Result<void> read_at(int fd, std::size_t begin, std::string& bytes, const std::s
   return {};
 }
 
-// Finds the last whole line of the window, which may begin in the middle of one.
+// Finds the last whole line of the window, which may begin in the middle of a line.
 bool find_last_line(std::string_view window, bool is_whole_file, Tail& tail) {
   Sha256 sha;
   Line line;
@@ -57,7 +57,7 @@ bool find_last_line(std::string_view window, bool is_whole_file, Tail& tail) {
   }
 }
 
-// The first line of a log was cut short, perhaps more than once: nothing whole stands before it.
+// The first line of a log is torn, possibly more than once: there is no whole line before it.
 bool is_torn_only(std::string_view file) {
   Line line;
   while (!file.empty()) {

@@ -1,4 +1,4 @@
-// Where a log ends: what a new process needs to go on with it.
+// The end of a log: what a new process needs to continue it.
 #pragma once
 
 #include <string>
@@ -11,12 +11,11 @@ namespace stile::audit {
 
 struct Tail {
   ChainHead head;  // of the last whole line
-  Torn torn;       // what stands behind it
+  Torn torn;       // the bytes after it
 };
 
-// Reads backwards from the end of the open file until it meets a line, at most 16 MiB. An empty
-// file has an empty tail. A file in which no line is found is an error: it is not ours to append
-// to.
+// Reads backwards from the end of the open file until it finds a line, at most 16 MiB. An empty
+// file has an empty tail. A file without any audit line is an error: Stile does not append to it.
 [[nodiscard]] Result<Tail> read_tail(int fd, const std::string& name);
 
 }  // namespace stile::audit

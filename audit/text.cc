@@ -23,8 +23,8 @@ constexpr ByteSet outside_printable(std::string_view more) {
 constexpr ByteSet json_special = outside_printable("\"\\");
 constexpr ByteSet squid_special = outside_printable(" \"<>#{}|\\^`");
 
-// Whether one of the eight bytes is in json_special. A subtraction borrows from the byte above only
-// if its own byte is below the bound, and then the answer is yes already.
+// Whether one of the eight bytes is in json_special. A subtraction borrows from the next higher
+// byte only if its own byte is below the bound, and then the answer is already yes.
 constexpr bool has_json_special(std::uint64_t bytes) {
   constexpr std::uint64_t ones = 0x0101'0101'0101'0101, tops = 0x80 * ones;
   const auto has_below = [](std::uint64_t eight, std::uint64_t bound) {
@@ -35,7 +35,7 @@ constexpr bool has_json_special(std::uint64_t bytes) {
           has_below(bytes ^ '\\' * ones, 1)) != 0;
 }
 
-// Calls special(byte) for each byte of the set, and copies all between.
+// Calls special(byte) for each byte of the set, and copies the bytes between.
 template <class Special>
 void append_runs(std::string& out, std::string_view bytes, const ByteSet& set, Special special) {
   std::size_t run = 0;
@@ -67,7 +67,7 @@ void append_escaped(std::string& out, std::string_view bytes) {
   Appender{out, bytes.size() * Appender::max_escape}.escaped(bytes);
 }
 
-// Nearly all bytes that are logged need no escape, so eight are looked at at once.
+// Nearly all logged bytes need no escape, so eight are checked together.
 void Appender::escaped(std::string_view text) noexcept {
   while (text.size() >= sizeof(std::uint64_t)) {
     std::uint64_t eight = 0;

@@ -1,4 +1,4 @@
-// Pieces of log lines: numbers, time stamps and text that an agent chose.
+// Parts of log lines: numbers, time stamps and text that an agent chose.
 #pragma once
 
 #include <array>
@@ -17,18 +17,18 @@ void append_number(std::string& out, Number number) {
   out.append(digits.data(), end);
 }
 
-// "1 line", "2 lines": a count for people.
+// A count for people: "1 line", "2 lines".
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
 
 // The inside of a JSON string, ASCII only. Every byte outside 0x20–0x7e becomes \u00NN, so that
-// nothing an agent sends can end the line, hide in it or steer a terminal.
+// text from an agent cannot end the line, hide in it or control a terminal.
 void append_escaped(std::string& out, std::string_view bytes);
 
 // A word of a squid line: every byte that could end the word or the line, or that RFC 1738 calls
-// unsafe, becomes %NN. A `%` stays, as in squid: what is escaped already is not escaped again.
+// unsafe, becomes %NN. A `%` is kept, as in squid: escaped text is not escaped again.
 void append_percent_escaped(std::string& out, std::string_view bytes);
 
-// RFC 3339 with microseconds in UTC, "2026-11-16T09:00:00.000000Z". Keeps the text of the last
+// RFC 3339 with microseconds in UTC, "2026-11-16T09:00:00.000000Z". Caches the text of the last
 // second, since the lines of one turn nearly all share it.
 class TimeText {
  public:

@@ -12,7 +12,7 @@ void Torn::set_unended_line(const HexHash& line) {
 void Torn::add(std::string_view bytes) {
   if (bytes.empty()) return;
   if (kind_ == Kind::unended_line) {
-    // It has its newline now (or its file has ended) and is a line like any other.
+    // The line has its newline now (or its file has ended), so it is complete.
     if (needs_newline_) bytes.remove_prefix(1);
     clear();
     if (bytes.empty()) return;

@@ -1,4 +1,4 @@
-// Torn: what stands in a log behind its last whole line, after a write that was cut short.
+// Torn: the bytes after the last whole line of a log, left by an incomplete write.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace stile::audit {
 
-// The daemon ends it with a newline and names it in an audit-gap, by the hash of its bytes without
-// the last newline. It can span several lines: the audit-gap itself can be torn, too.
+// The daemon ends them with a newline and writes an audit-gap with the hash of the bytes without
+// the last newline. They can span several lines: the audit-gap itself can be torn, too.
 class Torn {
  public:
-  // The last line is there, with this hash; only its newline is not.
+  // The last line is complete, with this hash; only its newline is missing.
   void set_unended_line(const HexHash& line);
-  // Bytes that came after all that is known so far.
+  // Adds the bytes that follow.
   void add(std::string_view bytes);
   // The next line goes to another file: no newline is needed there.
   void end_line() noexcept { needs_newline_ = false; }

@@ -1,4 +1,4 @@
-// verify: feeds files to ChainCheck and tells what it found.
+// verify: feeds files to ChainCheck and reports the result.
 #include "audit/verify.h"
 
 #include <map>
@@ -18,8 +18,8 @@ struct OpenEnd {
   std::string what;
 };
 
-// What was opened and has not been closed. Connections are numbered anew by each process, so a
-// `start` turns all that is open into open ends.
+// Connections that were opened and not closed. Each process restarts their numbers, so a `start`
+// turns all open connections into unclosed ones.
 class OpenEnds {
  public:
   void add(const Place& place, const Line& line) {
@@ -77,7 +77,7 @@ class Verification {
   Verification(const VerifyOptions& options, std::ostream& out, std::ostream& err)
       : options_{options}, out_{out}, err_{err} {}
 
-  // False if it cannot be read, or does not hold: then tell() is next.
+  // False if the file cannot be read or is damaged: call tell() next.
   bool add_file(const std::string& name) {
     auto source = LineSource::open(name);
     if (!source) {

@@ -1,4 +1,4 @@
-// Base: everything that the files say, compiled.
+// Base: the compiled contents of all files.
 #include "control/base.h"
 
 #include <utility>
@@ -14,8 +14,8 @@ EntryPtr make_entry(const config::AgentSettings& settings,
   return std::make_shared<const Entry>(Entry{settings, std::move(policy), identify(settings)});
 }
 
-// The settings of each agent beside its policy. An agent that no settings name (an ordered list has
-// one) has only what its policy says.
+// Pairs each agent's settings with its policy. An agent without settings (that of an ordered list)
+// has only its policy.
 Entries pair_up(const Reading& reading) {
   std::map<std::string, const config::AgentSettings*> settings;
   for (const auto* agents : {&reading.loaded.settings.agent, &reading.loaded.cards.accepted}) {
@@ -57,7 +57,7 @@ config::Checked<BasePtr> read_base(const PolicyReader& reader) {
 
 config::Checked<BasePtr> read_cards_again(BasePtr base) {
   config::Loaded& loaded = base->loaded;
-  config::Diagnostics problems;  // there were none when this config was loaded
+  config::Diagnostics problems;  // none: this config was loaded before
   config::Claims claims;
   claims.claim_server(loaded.settings, problems);
   for (const auto& agent : loaded.settings.agent) claims.claim(agent, problems);
@@ -120,7 +120,7 @@ CardReading read_put_card(const PutCard& card, const config::Settings& settings,
   auto policy = config::compile_agent(*agent, shared);
   if (!policy) reading.problems.append(policy.error());
   if (reading.problems.has_errors()) return reading;
-  // Last, so that a card that is refused for another reason takes nothing from a good one.
+  // Comes last, so that a card refused for another reason does not take anything from a valid card.
   if (!claims.claim(*agent, reading.problems)) {
     reading.is_taken = true;
     return reading;

@@ -1,5 +1,4 @@
-// Base: everything that the files say, compiled: what changes through the control socket are laid
-// over.
+// Base: the compiled contents of all files, without the changes made through the control socket.
 #pragma once
 
 #include <functional>
@@ -17,7 +16,7 @@
 
 namespace stile::control {
 
-// One agent as a file or put-agent has it.
+// One agent from a file or from put-agent.
 struct Entry {
   config::AgentSettings settings;
   std::shared_ptr<const acl::AgentPolicy> policy;  // of the entry alone
@@ -33,7 +32,7 @@ struct Base {
 };
 using BasePtr = std::unique_ptr<Base>;
 
-// A config as it was read: its settings, and the policies made from it.
+// A config that was read: its settings, and the policies compiled from it.
 struct Reading {
   config::Loaded loaded;
   std::unique_ptr<config::Shared> shared;
@@ -41,24 +40,24 @@ struct Reading {
 };
 using PolicyReader = std::function<config::Checked<Reading>()>;
 
-// Reads a stile.toml; without a path the usual one, or the embedded default.
+// Reads a stile.toml; without a path, the default one or the embedded default.
 [[nodiscard]] PolicyReader config_reader(std::optional<std::string> path);
 
-// Reads and compiles everything; may take long.
+// Reads and compiles everything; can take long.
 [[nodiscard]] config::Checked<BasePtr> read_base(const PolicyReader& reader);
 
-// The same config with only the directories of cards read anew. Agents whose card is the same keep
-// their compiled policy.
+// The same config with only the directories of cards read again. Agents whose card did not change
+// keep their compiled policy.
 [[nodiscard]] config::Checked<BasePtr> read_cards_again(BasePtr base);
 
-// Refuses the cards that change a key which only a restart applies.
+// Refuses cards that change a key which needs a restart.
 void refuse_restart_cards(Base& base, const config::RestartKeys& started);
 
-// An agent of put-agent: read, checked against what is taken, and compiled.
+// An agent of put-agent: parsed, checked for conflicts, and compiled.
 struct CardReading {
   EntryPtr entry;                // null: refused
-  config::Diagnostics problems;  // then: why
-  bool is_taken = false;         // and that its id, source or listener belongs to another
+  config::Diagnostics problems;  // the errors if refused
+  bool is_taken = false;         // refused because its id, source or listener is taken
 };
 [[nodiscard]] CardReading read_put_card(const PutCard& card, const config::Settings& settings,
                                         config::Claims& claims, config::Shared& shared);

@@ -1,10 +1,10 @@
-// BudgetLedger: what the state file says of budgets and of counted grants before they are used.
+// BudgetLedger: records the use of budgets and counted grants in the state file before it happens.
 #include "control/budget_ledger.h"
 
 namespace stile::control {
 namespace {
 
-// Calls act(owner, allowance, step) for all that is limited.
+// Calls act(owner, allowance, step) for everything that is limited.
 template <class Act>
 void each_limited(const LivePolicy& policy, Act&& act) {
   for (const auto& [id, agent] : policy.agents()) {

@@ -1,4 +1,4 @@
-// Changes: what a reload makes different, agent by agent, in numbers.
+// Changes: the changes of a reload per agent, in numbers.
 #include "control/changes.h"
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace {
 
 using RuleSetPtr = std::shared_ptr<const acl::RuleSet>;
 
-// Compares lists by the hashes of their rules. What many agents share is looked at once.
+// Compares lists by the hashes of their rules. Lists shared by many agents are compared once.
 class Comparison {
  public:
   void compare(const acl::Rules& before, const acl::Rules& now, AgentChange& change) {
-    std::multimap<std::string, const acl::RuleSet*> old;  // by the file that they came from
+    std::multimap<std::string, const acl::RuleSet*> old;  // by source file
     for (const auto& set : before.sets) old.emplace(set->source(), set.get());
     for (const auto& set : now.sets) {
       const auto found = old.lower_bound(set->source());  // the first of several
@@ -83,7 +83,7 @@ std::size_t rules_of(const acl::AgentPolicy& policy) {
   return count;
 }
 
-// What comes from [egress] and [limits] does not show in an agent's own entry.
+// Changes of [egress] and [limits] are not visible in an agent's own entry.
 bool same_defaults(const acl::AgentPolicy& a, const acl::AgentPolicy& b) {
   return a.mode == b.mode && a.ports == b.ports && a.http_ports == b.http_ports &&
          a.check_sni == b.check_sni && text(a.ech) == text(b.ech) && a.contact == b.contact &&

@@ -1,4 +1,4 @@
-// Changes: what a reload makes different, agent by agent, in numbers.
+// Changes: the changes of a reload per agent, in numbers.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ struct AgentChange {
   std::size_t added = 0, removed = 0;  // rules, of allow and deny together
 };
 
-// Agents that are the same before and after are left out; one whose rules are the same but whose
-// ports (…) are not is there with zeros.
+// Leaves out agents that did not change. An agent whose rules are the same but whose ports (…)
+// changed is listed with zeros.
 [[nodiscard]] std::vector<AgentChange> compare(const Entries& before, const Entries& now);
 
-// "alpha +3 -1, beta +1 -0", cut after so many agents.
+// "alpha +3 -1, beta +1 -0", cut after this many agents.
 [[nodiscard]] std::string describe(const std::vector<AgentChange>& changes, std::size_t most);
 
 }  // namespace stile::control

@@ -1,4 +1,4 @@
-// Client: connects, sends lines and waits for lines, each for a bounded time.
+// Client: connects, sends lines and waits for lines, each with a timeout.
 #include "control/client.h"
 
 #include <poll.h>
@@ -25,7 +25,7 @@ timeval timeval_of(milliseconds time) {
   return {whole.count(), std::chrono::microseconds{time - whole}.count()};
 }
 
-// For poll(2): what is left until then, rounded up; -1: no limit.
+// For poll(2): the time left until then, rounded up; -1: no limit.
 int poll_time(const std::optional<Clock::time_point>& deadline) {
   if (!deadline) return -1;
   const auto left = std::chrono::ceil<milliseconds>(*deadline - Clock::now()).count();
@@ -87,7 +87,8 @@ ClientResult<void> Client::send(std::string_view line, int descriptor) {
     }
     const auto sent = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    // It may have said why it closed: that is read next, and says more than "broken pipe".
+    // The daemon may have sent a reason before it closed. That is read next: it says more than
+    // "broken pipe".
     if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) break;
     if (sent < 0) return broken("does not read the request");
     sent_bytes += static_cast<std::size_t>(sent);

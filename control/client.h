@@ -1,5 +1,5 @@
-// Client: a blocking connection to the control socket, for the programs beside the daemon: `stile`,
-// `stile run` and `stile-netns`. Knows lines and time limits; what is in the lines is the caller's.
+// Client: a blocking connection to the control socket, for `stile`, `stile run` and `stile-netns`.
+// Handles lines and timeouts; the caller handles their contents.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -16,9 +16,9 @@ namespace stile::control {
 
 struct ClientError {
   enum class Kind : std::uint8_t {
-    absent,     // nobody listens there
-    forbidden,  // the caller may not connect
-    broken,     // no answer, no end of it, or no connection any more
+    absent,     // no daemon listens there
+    forbidden,  // no permission to connect
+    broken,     // no answer, an incomplete answer, or a closed connection
   };
   Kind kind = Kind::broken;
   std::string message;  // "no daemon at PATH": for people
@@ -29,23 +29,24 @@ using ClientResult = boost::system::result<T, ClientError>;
 class Client {
  public:
   struct Bounds {
-    std::chrono::milliseconds patience{5000};  // for connecting, for sending, for one answer
+    std::chrono::milliseconds patience{5000};  // for connecting, for sending, and for one answer
     std::size_t max_line_bytes = std::size_t{1} << 20U;
   };
-  // nullopt: for ever.
+  // nullopt: no timeout.
   using Patience = std::optional<std::chrono::milliseconds>;
 
   [[nodiscard]] static ClientResult<Client> connect(const std::string& path, const Bounds& bounds);
 
-  // `line` is without its newline. A descriptor goes along as SCM_RIGHTS.
+  // `line` has no newline. A descriptor is sent as SCM_RIGHTS.
   [[nodiscard]] ClientResult<void> send(std::string_view line, int descriptor = -1);
-  // The next line without its newline; nullopt: the daemon has closed, or a signal came.
+  // The next line without its newline; nullopt: the daemon closed the connection, or a signal
+  // arrived.
   [[nodiscard]] ClientResult<std::optional<std::string>> next_line(Patience patience);
-  // One request and the line that answers it; signals are no end.
+  // Sends one request and returns the answer line; signals do not interrupt it.
   [[nodiscard]] ClientResult<std::string> ask(std::string_view line, int descriptor = -1);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  // From another thread: next_line() then gives what has arrived, and the end after it.
+  // Called from another thread: next_line() then returns what has arrived, and then the end.
   void shut_down() const noexcept;
 
  private:
@@ -61,8 +62,8 @@ class Client {
   std::string path_;
   Bounds bounds_;
   std::string buffer_;
-  std::size_t begin_ = 0;     // of what was not taken yet
-  std::size_t searched_ = 0;  // no newline between the two
+  std::size_t begin_ = 0;     // of the unread part
+  std::size_t searched_ = 0;  // no newline before this position
 };
 
 // Whether a line says {"ok":true,…}. The daemon writes that member first, without blanks.

@@ -16,9 +16,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-// What a tail may have unread before lines are left out.
+// The unread output of a tail beyond which lines are dropped.
 constexpr std::size_t max_unread_bytes = std::size_t{1} << 20;
-// A client that does not take its answer for so long is gone.
+// A client that does not read its answer for this long is disconnected.
 constexpr std::chrono::seconds patience{30};
 constexpr std::size_t max_descriptors = 8;  // in one message; more than one is refused
 
@@ -55,7 +55,7 @@ void Connection::wait_readable() {
                      });
 }
 
-// Nothing more will be said; whoever holds the connection waits for its end.
+// The client sends nothing more; a held connection stays open until the client closes it.
 void Connection::wait_hang_up() {
   if (is_reading_) return;
   is_reading_ = true;
@@ -98,7 +98,7 @@ bool Connection::receive() {
   return true;
 }
 
-// The next whole line; at the end also one without a newline. False: none yet.
+// The next whole line; at the end of input also one without a newline. False: none yet.
 bool Connection::next_line(std::string& line) {
   for (;;) {
     const auto end = in_.find('\n');
@@ -118,7 +118,7 @@ bool Connection::next_line(std::string& line) {
     }
     const std::size_t length = std::min(end, in_.size());
     line = in_.substr(0, length);
-    // A line that is too long is refused as soon as that shows; the rest of it is thrown away.
+    // Refuses an oversized line as soon as it is detected, and discards the rest of it.
     is_skipping_ = end == std::string::npos;
     in_.erase(0, is_skipping_ ? length : length + 1);
     return true;
@@ -128,7 +128,7 @@ bool Connection::next_line(std::string& line) {
 void Connection::go_on() {
   const auto self = shared_from_this();
   std::string line;
-  // One request at a time, and none while the client has not taken the last answer.
+  // One request at a time, and none before the client has read the last answer.
   while (socket_.is_open() && !is_busy_ && out_.empty() && next_line(line)) {
     if (line.find_first_not_of(" \t\r") != std::string::npos) serve_line(line);
   }
@@ -147,7 +147,7 @@ void Connection::serve_line(const std::string& line) {
                                            " changes something; this socket only shows"});
   }
   service_.serve(*request, shared_from_this());
-  if (!is_busy_) descriptor_.reset();  // nobody wanted it
+  if (!is_busy_) descriptor_.reset();  // the request did not use it
 }
 
 void Connection::fail(const Failure& failure) {
@@ -204,7 +204,7 @@ void Connection::flush() {
     out_.erase(0, static_cast<std::size_t>(sent));
   }
   stall_.cancel();
-  // Not from here: whoever answers may be in the middle of something.
+  // Deferred: the caller of answer() may be in the middle of an operation.
   asio::post(socket_.get_executor(), [self = shared_from_this()] {
     if (!self->socket_.is_open()) return;
     if (self->next_piece_ && self->out_.empty()) return self->send_piece();

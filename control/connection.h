@@ -19,7 +19,7 @@ namespace stile::control {
 class Connection;
 using ConnectionPtr = std::shared_ptr<Connection>;
 
-// Who does what is asked.
+// Executes the requests.
 class Service {
  public:
   // Answers through client->answer() or ->fail() exactly once, now or later. The next request of
@@ -31,7 +31,7 @@ class Service {
   ~Service() = default;
 };
 
-// The credentials of the peer, as the kernel knows them.
+// The credentials of the peer, as the kernel reports them.
 struct Peer {
   uid_t uid = 0;
   std::string name;  // "alice(uid 1000, pid 4242)", for the audit log
@@ -50,20 +50,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // One line, without its newline.
   void answer(std::string_view line);
   void fail(const Failure& failure);
-  // An answer in pieces: `next` appends whole lines and says whether there are more. It is called
-  // when the client has taken the piece before.
+  // An answer in pieces: `next` appends whole lines and returns whether there are more. It is
+  // called when the client has read the previous piece.
   using NextPiece = std::function<bool(std::string& out)>;
   void answer_in_pieces(NextPiece next);
-  // A line on its own account, for `tail`. False: the client does not read, and it was left out.
+  // Sends a line without a request, for `tail`. False: the client reads too slowly, and it was
+  // dropped.
   [[nodiscard]] bool push(std::string_view line);
-  // From now on the connection itself means something: it stays when the client has said its last.
+  // From now on the connection stays open after the client has shut down its sending side.
   void hold() noexcept { is_held_ = true; }
 
   [[nodiscard]] const Peer& peer() const noexcept { return peer_; }
   [[nodiscard]] bool is_open() const noexcept { return socket_.is_open(); }
-  // Half of what is kept for it, or less, is unread.
+  // At most half of the output buffer is unread.
   [[nodiscard]] bool has_caught_up() const noexcept;
-  // The socket that came with the request; none if there was not exactly one.
+  // The socket sent with the request; none unless there was exactly one.
   [[nodiscard]] UniqueFd take_descriptor() noexcept { return std::move(descriptor_); }
 
  private:
@@ -86,10 +87,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   UniqueFd descriptor_;
   NextPiece next_piece_;
   bool is_busy_ = false;      // a request is being served
-  bool is_skipping_ = false;  // the rest of a line that was too long
-  bool is_at_end_ = false;    // the client has said its last
+  bool is_skipping_ = false;  // the rest of an oversized line
+  bool is_at_end_ = false;    // the client has shut down its sending side
   bool is_held_ = false;
-  bool is_reading_ = false, is_writing_ = false;  // a wait is under way
+  bool is_reading_ = false, is_writing_ = false;  // a wait is pending
 };
 
 }  // namespace stile::control

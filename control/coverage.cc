@@ -1,4 +1,4 @@
-// Coverage: how patterns and lists relate to each other.
+// Coverage: compares patterns and lists.
 #include "control/coverage.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool is_below(std::string_view name, std::string_view parent) {
          name[name.size() - parent.size() - 1] == '.';
 }
 
-// Whether the names of one pattern are all among those of another.
+// Whether one pattern's names are all among those of another.
 bool names_cover(Kind wide, std::string_view wide_name, Kind narrow, std::string_view narrow_name) {
   if (wide == Kind::any) return true;
   if (wide == Kind::regex || narrow == Kind::regex) {
@@ -30,7 +30,7 @@ bool names_cover(Kind wide, std::string_view wide_name, Kind narrow, std::string
   return wide == Kind::suffix || narrow == Kind::below;
 }
 
-// Whether there can be a name that both name.
+// Whether a name can match both patterns.
 bool names_meet(Kind a, std::string_view a_name, Kind b, std::string_view b_name) {
   if (a == Kind::any || b == Kind::any || a == Kind::regex || b == Kind::regex) return true;
   if (a_name == b_name) {
@@ -44,7 +44,7 @@ bool same_way(Pattern::Reach a, Pattern::Reach b) {
   return (a == Pattern::Reach::http) == (b == Pattern::Reach::http);
 }
 
-// A deny rule for a name refuses everything there if it is bare, else one port in one way.
+// A bare deny rule for a name refuses everything there; any other refuses one port and scheme.
 bool deny_reach_covers(const acl::Rule& deny, const Pattern& pattern) {
   if (deny.reach == Pattern::Reach::bare) return true;
   return pattern.reach != Pattern::Reach::bare && deny.port == pattern.port &&
@@ -67,7 +67,7 @@ bool any_rule(const acl::Rules& rules, Visit&& visit) {
   return false;
 }
 
-// The same for one name alone, which large lists answer without a search.
+// The same for a single name, which large lists look up without a scan.
 template <class Visit>
 bool any_rule_for(const acl::Rules& rules, std::string_view name, Visit&& visit) {
   const acl::HostParse parsed = acl::parse_host(name);

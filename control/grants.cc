@@ -1,4 +1,4 @@
-// Grants: what `allow` and `revoke` make of an agent's overlay.
+// Grants: how `allow` and `revoke` change an agent's overlay.
 #include "control/grants.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ bool is_covered(const acl::Pattern& pattern, const std::vector<acl::Pattern>& by
                      [&](const acl::Pattern& wide) { return covers(wide, pattern); });
 }
 
-// A wider revocation stands in the way of a narrower grant as a deny rule would.
+// A wider revocation blocks a narrower grant, as a deny rule does.
 Outcome<void> check_deny(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
                          const acl::Pattern& pattern) {
   if (const auto rule = denied_wholly(entry.deny, pattern)) {
@@ -30,7 +30,7 @@ Outcome<void> check_deny(const acl::AgentPolicy& entry, const AgentOverlay& over
   return boost::system::in_place_value;
 }
 
-// Takes the hosts out of the grants. What is left of a grant goes on with its lease.
+// Removes the hosts from the grants. The rest of a grant keeps its lease.
 Outcome<void> end_grants(const std::vector<acl::Pattern>& hosts, Revocation& revocation) {
   std::vector<GrantState> kept;
   for (auto& grant : revocation.overlay.grants) {
@@ -51,7 +51,7 @@ Outcome<void> end_grants(const std::vector<acl::Pattern>& hosts, Revocation& rev
   return boost::system::in_place_value;
 }
 
-// Takes back the revocations of these hosts and of all that they cover; returns those.
+// Removes the revocations of these hosts and of everything that they cover; returns them.
 std::vector<acl::Pattern> restore(const std::vector<acl::Pattern>& hosts, AgentOverlay& overlay) {
   std::vector<acl::Pattern> restored;
   std::erase_if(overlay.denied, [&](const acl::Pattern& denied) {
@@ -62,8 +62,8 @@ std::vector<acl::Pattern> restore(const std::vector<acl::Pattern>& hosts, AgentO
   return restored;
 }
 
-// A count of requests that is over still carries what was opened on it: those hold the lease too,
-// beside the overlay, its copy and the policy in force.
+// A grant with a used-up request count still covers its open requests. Those also hold the lease,
+// besides the overlay, its copy and the policy in force.
 bool is_used_up(const GrantState& grant) {
   constexpr long own_holders = 3;
   const auto& lease = grant.made.lease;
@@ -127,7 +127,7 @@ Outcome<Revocation> revoke(const acl::AgentPolicy& entry, const AgentOverlay& ov
   if (auto done = end_grants(request.hosts, revocation); !done) return done.error();
   for (const auto& host : request.hosts) {
     if (!is_still_allowed(entry, next, host) || is_covered(host, next.denied)) continue;
-    // A wider one makes the narrower ones superfluous.
+    // A wider revocation makes narrower ones redundant.
     std::erase_if(next.denied, [&](const acl::Pattern& denied) { return covers(host, denied); });
     next.denied.push_back(host);
     revocation.denied.push_back(host.text());

@@ -1,4 +1,4 @@
-// Grants: what `allow` and `revoke` make of an agent's overlay.
+// Grants: how `allow` and `revoke` change an agent's overlay.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace stile::control {
 inline constexpr std::size_t max_grants_per_agent = 256;
 inline constexpr std::size_t max_denied_per_agent = 4096;
 
-// Who asks, when, and the id for what is made.
+// The caller, the time, and the id of a new grant.
 struct Asked {
   std::string actor;
   acl::UnixMicros now = 0;
@@ -22,26 +22,25 @@ struct Asked {
 
 struct Permission {
   AgentOverlay overlay;
-  std::vector<std::string> restored;  // revocations that are taken back
-  bool is_granted = false;            // there is a grant with the id that was asked for
+  std::vector<std::string> restored;  // revocations that were undone
+  bool is_granted = false;            // a grant with the given id was made
 };
-// `entry` is the agent's policy without the overlay. A host that was revoked although the policy
-// (or a wider grant) allows it is restored: the revocation goes, and no grant is made that would
-// outlive the rule. The limits of the request do not hold for it, as they do not for anything that
-// the policy allows. All other hosts get a grant; one that a deny rule would make worthless is
-// refused.
+// `entry` is the agent's policy without the overlay. If a host was revoked although the policy (or
+// a wider grant) allows it, the revocation is removed and no grant is made, since a grant would
+// outlive the rule. The limits of the request do not apply to such a host, as for anything that the
+// policy allows. All other hosts get a grant. A grant that a deny rule makes useless is refused.
 [[nodiscard]] Outcome<Permission> allow(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
                                         const Request& request, const Asked& asked);
 
 struct Revocation {
   AgentOverlay overlay;
-  std::vector<std::string> ended;   // grants that are gone as a whole
+  std::vector<std::string> ended;   // grants that ended completely
   std::vector<std::string> denied;  // patterns that are denied from now on
 };
 [[nodiscard]] Outcome<Revocation> revoke(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
                                          const Request& request);
 
-// Without the grants that have run out at this time; their ids go to `ended`.
+// Removes the grants that have expired at this time; adds their ids to `ended`.
 [[nodiscard]] AgentOverlay without_expired(const AgentOverlay& overlay, acl::UnixMicros now,
                                            std::vector<std::string>& ended);
 

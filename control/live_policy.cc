@@ -1,4 +1,4 @@
-// LivePolicy: the files' policy with the changes of the control socket over it.
+// LivePolicy: the policy of the files plus the changes made through the control socket.
 #include "control/live_policy.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void set_budgets(const acl::AgentPolicy& policy, std::uint64_t used_up, std::uin
   start_count(account.bytes_down, policy.bytes_down, used_down);
 }
 
-// A budget that changes counts what was used on. The workers draw on it at this moment.
+// A changed budget keeps the usage so far. Workers use it at the same time.
 void change_budget(const std::optional<std::uint64_t>& before,
                    const std::optional<std::uint64_t>& now, acl::Allowance& left) {
   if (before && now) {
@@ -74,14 +74,14 @@ EntryPtr LivePolicy::entry_of(const std::string& id) const {
   return put == put_.end() ? nullptr : put->second;
 }
 
-// The files or the cards are others than those that the changes were made to.
+// The files or the cards have changed since the overlays were made.
 void LivePolicy::inherit_overlays(const std::map<std::string, std::optional<Identity>>& before) {
   read_all_cards();
   for (const auto& [id, identity] : before) {
     const auto found = overlays_.find(id);
     if (found == overlays_.end()) continue;
     AgentOverlay next = inherit(*found->second, identity, identity_of(entry_of(id)));
-    // A removal is of one entry: another one in its place counts.
+    // A removal applies to one entry: a new entry in its place is in force.
     if (!removed_entry(id)) next.removed.clear();
     const AgentOverlay& old = *found->second;
     const bool is_same = next.grants.size() == old.grants.size() &&
@@ -91,7 +91,7 @@ void LivePolicy::inherit_overlays(const std::map<std::string, std::optional<Iden
   }
 }
 
-// From the files' claims on: what was removed is free, then the cards come.
+// Starts from the files' claims: releases those of removed entries, then adds the cards.
 void LivePolicy::read_all_cards() {
   claims_ = base_->loaded.claims;
   for (const auto& [id, overlay] : overlays_) {
@@ -165,7 +165,7 @@ Outcome<Edit> LivePolicy::apply(const Edit& edit) {
       drop_card(id);
     } else if (auto done = set_card(id, card); !done) {
       undo.cards.erase(id);
-      static_cast<void>(apply(undo));  // the part that was done
+      static_cast<void>(apply(undo));  // undo the finished part
       return done.error();
     }
   }
@@ -229,7 +229,7 @@ void LivePolicy::refresh(const std::string& id, std::shared_ptr<acl::Account> ac
   }
   const auto found = overlays_.find(id);
   AgentOverlayPtr overlay = found == overlays_.end() ? nullptr : found->second;
-  // Who did not change keeps his policy, and his connections are not even looked at.
+  // An unchanged agent keeps its policy, and its connections are not checked again.
   if (now.policy && now.entry == entry && now.overlay == overlay && now.global == mode()) return;
   auto policy = lay_over(*entry->policy, mode(), entry->settings.mode, overlay.get());
   now.entry = std::move(entry);
@@ -240,7 +240,7 @@ void LivePolicy::refresh(const std::string& id, std::shared_ptr<acl::Account> ac
     now.policy = std::move(*policy);
     return;
   }
-  // Regexes that cannot be compiled together: nothing is let out rather than too much.
+  // The regexes cannot be compiled together: refuse everything rather than allow too much.
   auto closed = std::make_shared<acl::AgentPolicy>(*now.entry->policy);
   closed->mode = acl::Mode::offline;
   closed->account = now.account;
@@ -289,7 +289,7 @@ SavedState LivePolicy::save() const {
     if (card->is_kept) state.cards.push_back(*card);
   }
   for (const auto& [id, overlay] : overlays_) {
-    if (running_.count(id) != 0) continue;  // below
+    if (running_.count(id) != 0) continue;  // handled below
     state.agents.push_back({id, {}, *overlay, 0, 0});
   }
   for (const auto& [id, running] : running_) {

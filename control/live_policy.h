@@ -1,5 +1,5 @@
-// LivePolicy: the files' policy with the changes of the control socket over it, and the snapshot
-// made of both. One thread; knows neither sockets nor clocks.
+// LivePolicy: the policy of the files plus the changes made through the control socket, and the
+// resulting snapshot. Single-threaded; uses neither sockets nor clocks.
 #pragma once
 
 #include <cstdint>
@@ -18,40 +18,40 @@
 
 namespace stile::control {
 
-// What one change replaces. Applying one gives the edit that undoes it.
+// One change. Applying it returns the edit that undoes it.
 struct Edit {
   std::optional<std::optional<acl::Mode>> mode;   // the global one; nullopt inside: as in the file
-  std::map<std::string, AgentOverlayPtr> agents;  // null: no overlay any more
-  std::map<std::string, PutCardPtr> cards;        // null: no such card any more
+  std::map<std::string, AgentOverlayPtr> agents;  // null: removes the overlay
+  std::map<std::string, PutCardPtr> cards;        // null: removes the card
   struct Budgets {
     std::int64_t up = 0, down = 0;
   };
-  std::map<std::string, Budgets> budgets;  // what they have more than before
-  // Of an undo: what agents that went had used, so that they come back with it.
+  std::map<std::string, Budgets> budgets;  // the amounts to add
+  // For an undo: the usage of agents that were removed, to restore it with them.
   std::map<std::string, std::shared_ptr<acl::Account>> accounts;
-  std::vector<std::string> touched;  // agents that a new snapshot shows otherwise
+  std::vector<std::string> touched;  // agents that differ in the new snapshot
 };
 
 class LivePolicy {
  public:
-  // One agent that is in force.
+  // One agent in force.
   struct Running {
     EntryPtr entry;
     std::shared_ptr<acl::Account> account;
     std::shared_ptr<const acl::AgentPolicy> policy;
-    AgentOverlayPtr overlay;  // that the policy was made with; null: none
+    AgentOverlayPtr overlay;  // the policy was made with it; null: none
     acl::Mode global = acl::Mode::enforce;
   };
   using Agents = std::map<std::string, Running, std::less<>>;
 
-  // What was saved is laid over the files as they are now; what no longer fits is left out.
+  // Applies the saved changes to the files as they are now; drops what no longer fits.
   LivePolicy(BasePtr base, const SavedState& saved);
 
-  // Changes the policy, or nothing. The snapshot follows at publish().
+  // Applies the edit completely or not at all. The snapshot follows at publish().
   [[nodiscard]] Outcome<Edit> apply(const Edit& edit);
-  // The files have changed. Returns the old base: freeing a large one takes time.
+  // Applies changed files. Returns the old base: freeing a large one takes time.
   [[nodiscard]] BasePtr rebase(BasePtr base);
-  // The snapshot of everything that was applied.
+  // The snapshot of all applied changes.
   const std::shared_ptr<const acl::Snapshot>& publish();
 
   [[nodiscard]] const std::shared_ptr<const acl::Snapshot>& snapshot() const noexcept {
@@ -60,27 +60,27 @@ class LivePolicy {
   [[nodiscard]] const Base& base() const noexcept { return *base_; }
   [[nodiscard]] const Agents& agents() const noexcept { return running_; }
   [[nodiscard]] const Running* find(std::string_view id) const;
-  // Never null: an empty one if nothing was changed.
+  // Never null: empty if nothing was changed.
   [[nodiscard]] AgentOverlayPtr overlay(const std::string& id) const;
   [[nodiscard]] const std::map<std::string, AgentOverlayPtr>& overlays() const noexcept {
     return overlays_;
   }
   [[nodiscard]] const std::map<std::string, PutCardPtr>& cards() const noexcept { return cards_; }
   [[nodiscard]] bool is_put(const std::string& id) const { return put_.count(id) != 0; }
-  // The global one, and whether it was set through the socket.
+  // The global mode, and whether it was set through the socket.
   [[nodiscard]] acl::Mode mode() const noexcept;
   [[nodiscard]] std::optional<acl::Mode> set_mode() const noexcept { return mode_; }
-  // Cards of put-agent that do not fit the files as they are now.
+  // Cards of put-agent that conflict with the files as they are now.
   [[nodiscard]] const std::map<std::string, config::Diagnostics>& refused_cards() const noexcept {
     return refused_;
   }
-  // When the first agent or grant in force runs out.
+  // When the next agent or grant in force expires.
   [[nodiscard]] std::optional<acl::UnixMicros> next_expiry(acl::UnixMicros now) const;
   [[nodiscard]] SavedState save() const;
 
  private:
   [[nodiscard]] EntryPtr entry_of(const std::string& id) const;
-  // The file's entry if it was removed through the socket.
+  // The file's entry, if it was removed through the socket.
   [[nodiscard]] EntryPtr removed_entry(const std::string& id) const;
   void inherit_overlays(const std::map<std::string, std::optional<Identity>>& before);
   [[nodiscard]] Outcome<void> set_card(const std::string& id, const PutCardPtr& card);
@@ -91,11 +91,11 @@ class LivePolicy {
   void refresh_all();
 
   BasePtr base_;
-  config::Claims claims_;  // the files' without what was removed, and the cards'
+  config::Claims claims_;  // those of the files without removed entries, and those of the cards
   std::optional<acl::Mode> mode_;
   std::map<std::string, AgentOverlayPtr> overlays_;
   std::map<std::string, PutCardPtr> cards_;
-  Entries put_;  // the cards that are in force
+  Entries put_;  // the cards in force
   std::map<std::string, config::Diagnostics> refused_;
   Agents running_;
   std::shared_ptr<const acl::Snapshot> snapshot_ = std::make_shared<acl::Snapshot>();

@@ -1,4 +1,4 @@
-// LogLines: the lines of the audit log as it is now, piece by piece, oldest first.
+// LogLines: the lines of the current audit log in pieces, oldest first.
 #include "control/log_lines.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ namespace {
 
 // Other requests wait while a piece is read.
 constexpr std::size_t bytes_in_a_piece = 256 * 1024;
-constexpr std::uint32_t most_rotated = 10'000;  // as many as `keep` may name
+constexpr std::uint32_t most_rotated = 10'000;  // the maximum of `keep`
 
 std::string name_of(const std::string& path, std::uint32_t number) {
   return number == 0 ? path : audit::rotated_name(path, number);
@@ -28,7 +28,7 @@ Result<LogLines> LogLines::open(Options options) {
   LogLines lines{std::move(options)};
   const auto& path = lines.options_.path;
   if (!lines.options_.agent.empty()) {
-    // What agents send is escaped in a line, quotes too: this text can only be the key itself.
+    // Text from agents is escaped in a line, quotes too: this text can only be the key itself.
     lines.agent_member_ = "\"agent\":\"" + lines.options_.agent + '"';
   }
   const std::uint32_t last = lines.options_.with_rotated ? most_rotated : 0;
@@ -37,7 +37,7 @@ Result<LogLines> LogLines::open(Options options) {
     if (::stat(name_of(path, number).c_str(), &status) != 0) {
       if (number > 0) break;
       if (errno != ENOENT) return Error{path + ": " + error_text(errno)};
-      continue;  // logrotate has moved it, and nothing was written since
+      continue;  // logrotate moved it, and nothing was written since
     }
     if (!S_ISREG(status.st_mode)) return Error{path + " is not a file that can be read again"};
     lines.parts_.push_back(
@@ -46,7 +46,7 @@ Result<LogLines> LogLines::open(Options options) {
   return lines;
 }
 
-// A rotation gives a file another name: it is looked for under all of them.
+// A rotation renames a file, so all names are searched.
 bool LogLines::open_next() {
   while (!parts_.empty()) {
     const Part part = parts_.back();
@@ -57,7 +57,7 @@ bool LogLines::open_next() {
       struct stat status {};
       if (!fd || ::fstat(fd.get(), &status) != 0) {
         if (number == 0) continue;
-        break;  // it was deleted meanwhile
+        break;  // it was deleted in the meantime
       }
       if (status.st_dev != part.device || status.st_ino != part.inode) continue;
       source_ = std::make_unique<audit::LineSource>(fd.release(), name);

@@ -1,4 +1,4 @@
-// LogLines: the lines of the audit log as it is now, piece by piece, oldest first.
+// LogLines: the lines of the current audit log in pieces, oldest first.
 #pragma once
 
 #include <sys/types.h>
@@ -22,12 +22,13 @@ class LogLines {
   };
   static Result<LogLines> open(Options options);
 
-  // Appends some of the lines, each with its newline. False: there are no more. What is written to
-  // the log meanwhile is not shown. Reads a bounded piece, also if no line in it is shown.
+  // Appends some of the lines, each with its newline. False: there are no more. Lines written to
+  // the log after the start are not shown. Each call reads a bounded piece, even if no line in it
+  // matches.
   bool append_some(std::string& out);
 
  private:
-  // One file, by what does not change when it is rotated while we read.
+  // One file, identified by what does not change if it is rotated while it is read.
   struct Part {
     dev_t device = 0;
     ino_t inode = 0;
@@ -40,7 +41,7 @@ class LogLines {
   std::string agent_member_;
   std::vector<Part> parts_;  // still to be read, the oldest last
   std::unique_ptr<audit::LineSource> source_;
-  std::uint64_t left_ = 0;  // bytes of the file that is being read
+  std::uint64_t left_ = 0;  // remaining bytes of the current file
 };
 
 }  // namespace stile::control

@@ -1,4 +1,4 @@
-// Overlay: what was changed through the control socket, kept apart from what the files say.
+// Overlay: the changes made through the control socket, kept apart from the files.
 #include "control/overlay.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::shared_ptr<const acl::RuleSet> make_rules(const std::vector<acl::Pattern>& 
   return std::move(rules).build();
 }
 
-// Before the others, so that explanations name what was done last.
+// Put before the others, so that explanations name the latest change.
 Result<void> add_denied(const std::vector<acl::Pattern>& patterns, acl::Rules& deny) {
   if (patterns.empty()) return {};
   auto rules = make_rules(patterns, "revoked through the control socket");

@@ -1,4 +1,4 @@
-// The control protocol's words and bounds, shared by the daemon and those who talk to it.
+// The words and limits of the control protocol, shared by the daemon and its clients.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -9,7 +9,7 @@
 
 namespace stile::control {
 
-// One request, its newline not counted.
+// One request, without its newline.
 inline constexpr std::size_t max_request_bytes = 64 * 1024;
 
 enum class ErrorCode : std::uint8_t {
@@ -48,7 +48,7 @@ enum class ErrorCode : std::uint8_t {
   return "internal";
 }
 
-// Why a request was not done.
+// Why a request failed.
 struct Failure {
   ErrorCode code = ErrorCode::internal;
   std::string message;  // for people; never parsed

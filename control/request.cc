@@ -110,7 +110,7 @@ std::optional<acl::Address> read_source(const Node& node, const Reader& reader) 
   return address->unmapped();
 }
 
-// A port may be malformed, as an agent's may: then the explanation says so.
+// A port may be malformed, as in an agent's request: then the explanation says so.
 std::optional<std::string> read_port(const Node& node, const Reader& reader) {
   if (const auto* number = node.as<std::int64_t>()) return std::to_string(*number);
   return read_text(node, reader, 64);

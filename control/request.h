@@ -1,5 +1,4 @@
-// Request: one line of the control protocol, checked. What is in it can be done or refused; it is
-// never half understood.
+// Request: one checked line of the control protocol. It is either understood completely or refused.
 #pragma once
 
 #include <cstdint>
@@ -37,15 +36,15 @@ enum class Action : std::uint8_t {
   adopt_listener,
 };
 [[nodiscard]] std::string_view text(Action action) noexcept;
-// Whether it may be asked for through the socket for those who only look.
+// Whether the read-only socket accepts it.
 [[nodiscard]] bool only_looks(Action action) noexcept;
 
 struct Request {
   static constexpr std::size_t max_hosts = 1000;
-  // They are compiled while other operators wait: a few milliseconds each, at worst.
+  // They are compiled while other operators wait: at worst a few milliseconds each.
   static constexpr std::size_t max_regexes = 100;
   static constexpr std::size_t max_reason_bytes = 256;
-  // Long enough for anybody, short enough that a sum with the time of day stays a time.
+  // Long enough for any use, and small enough that adding it to the current time does not overflow.
   static constexpr std::int64_t max_ttl_seconds = 100LL * 366 * 86'400;
 
   Action action = Action::ping;
@@ -58,13 +57,13 @@ struct Request {
   std::string grant;
   acl::Mode mode = acl::Mode::enforce;
   std::optional<acl::Address> source;
-  std::string url, host, port, method;  // as they were written: explaining them is the point
+  std::string url, host, port, method;  // as written: explaining them is the point
   bool resolve = false;
   std::string verdict;
   bool rotated = false, on_disk = false;
 };
 
-// Every field that the action does not know is an error that names the nearest known one.
+// An unknown field is an error that names the nearest known field of the action.
 [[nodiscard]] Outcome<Request> parse_request(std::string_view line);
 
 }  // namespace stile::control

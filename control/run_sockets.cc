@@ -1,4 +1,4 @@
-// run_sockets: where a `stile run` listens for its operator, and which of them are there.
+// run_sockets: the sockets where each `stile run` listens for its operator.
 #include "control/run_sockets.h"
 
 #include <sys/socket.h>

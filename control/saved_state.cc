@@ -1,4 +1,4 @@
-// SavedState: writing it.
+// SavedState: writes it.
 #include "control/saved_state.h"
 
 #include "base/json.h"
@@ -45,7 +45,7 @@ void append_agent(std::string& out, const SavedAgent& agent) {
 
 }  // namespace
 
-// One line per card and agent: readable, and a diff of two states is one.
+// One line per card and agent: readable, and easy to diff.
 std::string state_text(const SavedState& state) {
   std::string out;
   {

@@ -1,4 +1,4 @@
-// SavedState: reading it, strictly.
+// SavedState: reads it, strictly.
 #include <algorithm>
 
 #include "config/json_loader.h"
@@ -10,8 +10,8 @@ namespace {
 
 using config::Node, config::Reader;
 
-// The members of one object. Reading a member twice is a mistake of the caller; a member that was
-// not asked for is one of the file.
+// The members of one object. Reading a member twice is an error of the caller; an unread member is
+// an error in the file.
 class Members {
  public:
   Members(const Node& node, Reader& reader) : reader_{reader}, table_{node.as<Node::Table>()} {

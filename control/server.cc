@@ -1,4 +1,4 @@
-// Server: the control sockets and everybody who is connected to them.
+// Server: the control sockets and their clients.
 #include "control/server.h"
 
 #include <pwd.h>
@@ -27,7 +27,7 @@ std::string user_name(uid_t uid) {
 Peer peer_of(int fd, bool may_change) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
-  // A peer that cannot be named is nobody's: the kernel's overflow user.
+  // An unknown peer is treated as the kernel's overflow user.
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
     credentials = {0, 65534, 65534};
   }
@@ -51,7 +51,7 @@ void Server::accept(Door& door) {
           admit(std::move(socket), door.may_change);
           return accept(door);
         }
-        // No descriptors: others may give some back.
+        // No descriptors left: retry when others may be closed.
         door.pause.expires_after(std::chrono::milliseconds{100});
         door.pause.async_wait([this, &door](const boost::system::error_code& stopped) {
           if (!stopped) accept(door);

@@ -1,4 +1,4 @@
-// Server: the control sockets and everybody who is connected to them. Runs on one io_context.
+// Server: the control sockets and their clients. Runs on one io_context.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -18,14 +18,14 @@ namespace stile::control {
 class Server {
  public:
   static constexpr std::size_t max_clients = 1024;
-  static constexpr std::size_t max_clients_per_user = 512;  // nobody can keep all others out
+  static constexpr std::size_t max_clients_per_user = 512;  // one user cannot lock out the others
 
   Server(boost::asio::io_context& context, Service& service)
       : context_{context}, service_{service} {}
 
-  // A bound and listening unix socket. Clients of one that may not change anything can only look.
+  // A bound and listening unix socket. Without `may_change`, its clients can only read.
   void listen(UniqueFd socket, bool may_change);
-  // No further clients; those that are there are closed.
+  // Accepts no further clients, and closes the existing ones.
   void stop();
   [[nodiscard]] std::size_t clients() const noexcept { return clients_.size(); }
 

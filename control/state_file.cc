@@ -1,4 +1,4 @@
-// StateFile: write anew, fsync, rename, fsync the directory.
+// StateFile: writes a new file, fsyncs, renames, and fsyncs the directory.
 #include "control/state_file.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ bool write_all(int fd, std::string_view text) {
 }  // namespace
 
 Result<StateFile> StateFile::open(const std::string& directory) {
-  std::error_code ignored;  // what matters is whether it can be opened
+  std::error_code ignored;  // only the open below decides
   std::filesystem::create_directories(std::filesystem::path{directory}.parent_path(), ignored);
   ::mkdir(directory.c_str(), 0700);
   StateFile file;

@@ -1,4 +1,4 @@
-// StateFile: a text in a directory that is replaced as a whole or not at all, whatever happens.
+// StateFile: a text file in a directory, replaced atomically.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@ class StateFile {
  public:
   static constexpr std::size_t max_bytes = std::size_t{256} << 20;
 
-  // Makes the directory if it is missing, and holds it for this process alone.
+  // Creates the directory if it is missing, and locks it for this process.
   static Result<StateFile> open(const std::string& directory);
 
-  // Nothing was ever written: nullopt. A file that cannot be read is an error, not nothing.
+  // nullopt: nothing was ever written. An unreadable file is an error.
   [[nodiscard]] Result<std::optional<std::string>> read() const;
-  // When this returns, the text is on disk under the file's name. Until then the old one is.
+  // When this returns, the new text is on disk under the file's name. Until then the old one is.
   [[nodiscard]] Result<void> replace(std::string_view text) const;
   [[nodiscard]] std::string path() const;
 

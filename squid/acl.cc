@@ -11,7 +11,7 @@
 namespace stile::squid {
 namespace {
 
-// squid's ACL_NAME_SZ, without the byte at the end.
+// squid's ACL_NAME_SZ, without the terminating byte.
 constexpr std::size_t max_name_bytes = 63;
 
 std::optional<std::pair<std::uint16_t, std::uint16_t>> parse_ports(std::string_view text) {
@@ -28,7 +28,7 @@ std::optional<std::pair<std::uint16_t, std::uint16_t>> parse_ports(std::string_v
   return std::pair{*first, *last};
 }
 
-// One line of a list file without blanks and without a comment behind the value.
+// One line of a list file without blanks and without a trailing comment.
 std::string_view value_of(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   const std::size_t begin = line.find_first_not_of(" \t");
@@ -69,7 +69,7 @@ Acl* Parser::find_acl(std::string_view name) {
   return found == acl_index_.end() ? nullptr : &conf_.acls[found->second];
 }
 
-// The acl that a line begins or goes on with.
+// The acl that a line defines or extends.
 Acl* Parser::acl_of(const Line& line) {
   const std::string& name = line.words[0];
   const std::string& type = line.words[1];
@@ -98,20 +98,20 @@ Acl* Parser::acl_of(const Line& line) {
 
 void Parser::acl(const Line& line) {
   if (line.words.size() < 2) return error(line, "is written as: acl NAME TYPE VALUE…");
-  // Old files define it themselves; squid passes over that too.
+  // Old files define it themselves; squid ignores that too.
   if (line.words[0] == "manager") return note("acl manager is built in; its definition is ignored");
   if (Acl* found = acl_of(line); found != nullptr && !found->is_foreign) add_values(*found, line);
 }
 
 void Parser::add_values(Acl& acl, const Line& line) {
   bool ignore_case = false;
-  bool has_value = false;  // behind one, squid reads -n as a value, too
+  bool has_value = false;  // after a value, squid reads -n as a value, too
   for (std::size_t i = 2; i < line.words.size(); ++i) {
     const std::string& word = line.words[i];
     if (word == "-n" && !has_value &&
         (acl.type == "dst" || acl.type == "dstdomain" || acl.type == "dstdom_regex")) {
       if (acl.type == "dst") error(line, "-n is not supported for dst: names are resolved");
-      continue;  // names are never looked up from addresses anyhow
+      continue;  // reverse lookups are never made
     }
     if ((word == "-i" || word == "+i") && acl.type == "dstdom_regex") {
       ignore_case = word == "-i";

@@ -20,7 +20,7 @@ Stretch every_v6() {
   return {Address::v6({}), Address::v6(ones)};
 }
 
-// "24" or "255.255.255.0"; none if it is neither.
+// "24" or "255.255.255.0"; nullopt if it is neither.
 std::optional<std::uint8_t> mask_length(std::string_view text, bool is_v4) {
   if (const auto mask = Address::parse(text); mask && mask->is_v4() && is_v4) {
     const std::uint32_t inverse = ~mask->v4_value();
@@ -35,7 +35,7 @@ std::optional<std::uint8_t> mask_length(std::string_view text, bool is_v4) {
   return is_number && length <= (is_v4 ? 32 : 128) ? std::optional{length} : std::nullopt;
 }
 
-// The prefix of that length that the address is in.
+// The prefix of that length that contains the address.
 acl::Prefix prefix_around(const Address& address, std::uint8_t length) {
   if (address.is_v4()) {
     const std::uint32_t mask = length == 0 ? 0 : 0xffffffffU << (32 - length);
@@ -92,7 +92,7 @@ Result<Remark> AddressValues::add(std::string_view text) {
     const std::size_t hyphen = text.find('-');
     auto value = hyphen != text.npos ? parse_range(text, hyphen) : parse_prefix(text, remark);
     if (!value) return value.error();
-    // squid keeps IPv4 inside this part of IPv6.
+    // squid stores IPv4 addresses in this part of IPv6.
     const acl::Prefix mapped{*Address::parse("::ffff:0:0"), 96};
     if (!value->first.is_v4() && value->first <= mapped.last() && value->second >= mapped.first()) {
       return not_understood(text, "covers IPv4-mapped addresses; write IPv4, or all");
@@ -100,8 +100,8 @@ Result<Remark> AddressValues::add(std::string_view text) {
     values = {*value};
   }
   if (is_all_) return Remark{remark};
-  // squid keeps the first of two values that overlap and drops the other, also where the other is
-  // the wider one. To do otherwise would let through more than it does.
+  // Of two overlapping values squid keeps the first and drops the other, even if the other is
+  // wider. Anything else would allow more than squid does.
   for (const Stretch& value : values) {
     const Stretch* old = overlapping(value);
     if (old == nullptr) continue;
@@ -119,9 +119,9 @@ Result<Remark> AddressValues::add(std::string_view text) {
   return Remark{remark};
 }
 
-// One family sorts before the other, so two of different families never overlap.
+// One family sorts before the other, so ranges of different families never overlap.
 const Stretch* AddressValues::overlapping(const Stretch& value) const {
-  auto next = by_first_.upper_bound(value.second);  // the first that begins behind it
+  auto next = by_first_.upper_bound(value.second);  // the first that begins after it
   if (next == by_first_.begin()) return nullptr;
   const Stretch& last = kept_[std::prev(next)->second];
   return last.second < value.first ? nullptr : &last;

@@ -15,7 +15,7 @@ namespace stile::squid {
 class AddressValues {
  public:
   // Adds one value: an address, a prefix (with a length or a netmask), a range, `all` or `ipv4`.
-  // Returns a remark about it, mostly none.
+  // Returns a remark about it, usually empty.
   [[nodiscard]] Result<Remark> add(std::string_view text);
   [[nodiscard]] acl::AddressSet set() const { return acl::AddressSet{kept_}; }
   [[nodiscard]] const std::vector<acl::AddressSet::Stretch>& stretches() const { return kept_; }
@@ -23,12 +23,12 @@ class AddressValues {
   [[nodiscard]] bool is_all() const noexcept { return is_all_; }
 
  private:
-  // The one that has an address in common with it, if any.
+  // A kept range that overlaps it, if any.
   [[nodiscard]] const acl::AddressSet::Stretch* overlapping(
       const acl::AddressSet::Stretch& value) const;
 
   std::vector<acl::AddressSet::Stretch> kept_;    // disjoint, in the order of the file
-  std::map<acl::Address, std::size_t> by_first_;  // where in kept_ the one is that begins there
+  std::map<acl::Address, std::size_t> by_first_;  // first address to index in kept_
   bool is_all_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The command line of squid, as far as an egress filter has a use for it.
+// The command line of squid, as far as an egress filter needs it.
 #include "squid/command_line.h"
 
 #include <getopt.h>
@@ -53,7 +53,7 @@ Result<CommandLine> parse_command_line(int argc, char* const* argv) {
                                      {nullptr, 0, nullptr, 0}};
   CommandLine result;
   ::opterr = 0;
-  ::optind = 0;  // from the beginning, also for a second call
+  ::optind = 0;  // restart, also for a second call
   for (int c = 0;
        // NOLINTNEXTLINE(concurrency-mt-unsafe): before the first thread
        (c = ::getopt_long(argc, argv, ":f:k:d:l:n:hvzCDFNRSXYs", long_options, nullptr)) != -1;) {

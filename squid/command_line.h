@@ -1,4 +1,4 @@
-// The command line of squid, as far as an egress filter has a use for it.
+// The command line of squid, as far as an egress filter needs it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct CommandLine {
     serve,
     help,
     version,
-    make_cache,  // -z: there is none to make
+    make_cache,  // -z: accepted, there is no cache
     parse,
     check,
     reconfigure,

@@ -1,4 +1,4 @@
-// compile: a squid.conf to what the daemon runs on.
+// compile: turns a squid.conf into what the daemon runs.
 #include "squid/compile.h"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ Result<acl::Condition> make_condition(Acl& from) {
   return condition;
 }
 
-// What a client is told when this line refuses it: about the port, about a rule that names the
-// host, or about a host that no rule allows.
+// The refusal reason when this line denies: the port, a rule that names the host, or a host that no
+// rule allows.
 acl::Reason refusal_of(const AccessLine& line, const Conf& conf) {
   auto reason = acl::Reason::host_not_allowed;
   for (const auto& term : line.terms) {

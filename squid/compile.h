@@ -1,4 +1,4 @@
-// compile: a squid.conf to what the daemon runs on.
+// compile: turns a squid.conf into what the daemon runs.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@
 namespace stile::squid {
 
 struct Compiled {
-  config::Loaded loaded;                           // settings without agents of their own
+  config::Loaded loaded;                           // settings without agents
   std::shared_ptr<const acl::AgentPolicy> policy;  // for every source
 };
 
-// Fails only for expressions that need too much memory together.
+// Fails only if the regexes together need too much memory.
 [[nodiscard]] config::Checked<Compiled> compile(Conf conf, std::string digest);
 
-// What Stile adds to this squid.conf and how each is turned off, for the log at start.
+// The checks that Stile adds to this squid.conf and how to turn each off, for the log at start.
 [[nodiscard]] std::vector<std::string> additions(const Conf& conf);
 
 // "Local_Net" is logged as "local-net".

@@ -1,4 +1,4 @@
-// Conf: a squid.conf as it was understood.
+// Conf: a parsed squid.conf.
 #pragma once
 
 #include <chrono>
@@ -29,10 +29,10 @@ struct Acl {
   std::string name, type;
   config::Place place;  // of its first line
   bool is_built_in = false;
-  bool is_foreign = false;  // a type that only squid knows
+  bool is_foreign = false;  // a type that only squid supports
   AddressValues addresses;
   DomainValues domains;
-  // The same for printing: what stands in squid.conf itself, and the files.
+  // The same for printing: the values in squid.conf itself, and the files.
   std::vector<config::PlacedPattern> domain_patterns;
   std::vector<std::string> domain_files;
   std::vector<config::PlacedPattern> regexes;
@@ -55,7 +55,7 @@ enum class LogStyle : std::uint8_t { none, squid, common, combined, custom };
 
 struct Conf {
   std::string file;
-  std::vector<Acl> acls;  // in the order of their first lines, the built-in ones before
+  std::vector<Acl> acls;  // in the order of their first lines, after the built-in ones
   std::vector<AccessLine> access;
   std::vector<config::Endpoint> listen;
   std::string log_path = "/var/log/squid/access.log";
@@ -74,17 +74,17 @@ struct Conf {
   // Comment lines `# stile: …`.
   bool checks_sni = true;
   bool literals_pass = false;
-  config::Place literals_place;  // of the line that says so
+  config::Place literals_place;  // of the line that sets it
   std::vector<config::PrivateException> private_exceptions;
   std::optional<config::Endpoint> metrics;
 
-  std::vector<std::string> notes;  // what is accepted and has no effect, each said once
+  std::vector<std::string> notes;  // accepted directives without effect, each reported once
   config::Diagnostics warnings;
 
   [[nodiscard]] const Acl* find(std::string_view name) const;
 };
 
-// Reads a squid.conf and all that it includes, or says all that is wrong with it.
+// Reads a squid.conf and all files that it includes, or returns all errors.
 [[nodiscard]] config::Checked<Conf> parse(const std::string& file, const Files& files);
 
 }  // namespace stile::squid

@@ -1,4 +1,4 @@
-// daemonize: into the background, as squid goes without -N.
+// daemonize: goes into the background, as squid does without -N.
 #include "squid/daemonize.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ void Background::ready(const std::string& log) {
   ::dup2(null_, STDOUT_FILENO);
   ::dup2(out, STDERR_FILENO);
   const char byte = 1;
-  // A parent that is gone needs no word.
+  // Ignore the error: the parent may be gone.
   [[maybe_unused]] const ssize_t told = ::write(parent_, &byte, 1);
   ::close(parent_);
 }

@@ -1,4 +1,4 @@
-// Which directives of squid.conf are passed over, and why that is safe.
+// The directives of squid.conf that are ignored, and why that is safe.
 #include "squid/directives.h"
 
 #include <algorithm>

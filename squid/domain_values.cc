@@ -6,7 +6,7 @@
 namespace stile::squid {
 namespace {
 
-// An address as it stands in a URL, with or without brackets.
+// An address as in a URL, with or without brackets.
 std::optional<acl::Address> as_address(std::string_view text) {
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   return acl::Address::parse(text);

@@ -17,9 +17,9 @@ class DomainValues {
  public:
   explicit DomainValues(std::string source) : rules_{std::move(source)} {}
 
-  // Adds one value: a name, or a name with a dot before it that stands for all below it too.
-  // Returns a remark about it, mostly none. What squid refuses is an error here too: a value that
-  // covers an earlier one.
+  // Adds one value: a name, or a name with a leading dot that also covers all names below it.
+  // Returns a remark about it, usually empty. As in squid, a value that covers an earlier one is an
+  // error.
   [[nodiscard]] Result<Remark> add(std::string_view text, std::uint32_t line);
   [[nodiscard]] std::shared_ptr<const acl::RuleSet> build() && { return std::move(rules_).build(); }
   [[nodiscard]] const std::vector<acl::Address>& literals() const { return literals_; }

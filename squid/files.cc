@@ -1,4 +1,4 @@
-// Files of the machine, opened with the same care as those of stile.toml.
+// Files of this host, opened with the same checks as those of stile.toml.
 #include "squid/files.h"
 
 #include <glob.h>

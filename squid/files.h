@@ -1,4 +1,4 @@
-// Files: what a squid.conf may read beside itself; tests and the fuzzer bring their own.
+// Files: what a squid.conf may read besides itself; tests and the fuzzer use their own.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@ namespace stile::squid {
 
 struct Files {
   std::function<Result<std::string>(const std::string& path)> read;
-  // The names that fit a pattern, sorted; empty: none does.
+  // The names that match a pattern, sorted; empty: none.
   std::function<std::vector<std::string>(const std::string& pattern)> glob;
 };
 
-// Those of the machine. A file that anyone but root and its owner can write is refused; what was
-// read goes into the digest, which must outlive the result.
+// The files of this host. Refuses a file that anyone but root and its owner can write. Adds what
+// was read to the digest, which must outlive the result.
 [[nodiscard]] Files disk_files(config::Digest& digest);
 
 }  // namespace stile::squid

@@ -1,4 +1,4 @@
-// flatten: an ordered list of rules as lists of allowed and denied names.
+// flatten: turns an ordered list of rules into lists of allowed and denied names.
 #include "squid/flatten.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 enum class Known : std::uint8_t { yes, no, depends_on_host, no_form };
 
-// The rules as one group of sources meets them on one way.
+// Applies the rules to one group of sources and one way.
 class Flattener {
  public:
   Flattener(const Conf& conf, const SourceGroup& group, config::Diagnostics& problems)
@@ -31,7 +31,7 @@ class Flattener {
     return lists_;
   }
 
-  // The rules that the lists of the last run came from.
+  // The rules behind the lists of the last run.
   [[nodiscard]] const std::vector<const AccessLine*>& lines() const noexcept { return lines_; }
 
  private:
@@ -50,9 +50,9 @@ class Flattener {
   acl::Scheme scheme_ = acl::Scheme::tunnel;
   std::uint16_t port_ = 0;
   Lists lists_;
-  std::vector<std::string> denied_later_;  // by a rule behind one that allows
+  std::vector<std::string> denied_later_;  // by a rule after one that allows
   std::vector<const AccessLine*> lines_;   // that allow something
-  std::string only_;                       // behind `deny !only`: all else is refused
+  std::string only_;                       // after `deny !only`: all other names are refused
 };
 
 Known Flattener::ask(const std::string& name) const {
@@ -73,12 +73,12 @@ Known Flattener::ask(const std::string& name) const {
     return has_others ? Known::no_form : Known::no;
   }
   if (acl.type == "dstdomain" || acl.type == "dstdom_regex") return Known::depends_on_host;
-  // Pages of squid itself are not there, and loopback and link-local addresses are never dialled.
+  // squid's own pages do not exist, and loopback and link-local addresses are never dialled.
   if (name == "manager" || name == "to_localhost" || name == "to_linklocal") return Known::no;
   return Known::no_form;
 }
 
-// False: no rule behind this one is met.
+// False: the rules after this one are never reached.
 bool Flattener::take(const AccessLine& line) {
   std::vector<AccessLine::Term> hosts;
   const AccessLine::Term* formless = nullptr;
@@ -132,7 +132,7 @@ void Flattener::allow(const AccessLine& line, const AccessLine::Term& host) {
   }
 }
 
-// Whatever no earlier rule has decided.
+// Allows all names that no earlier rule has decided.
 void Flattener::allow_rest(const AccessLine& line) {
   if (lists_.allows_all || (!denied_later_.empty() && !lists_.allow.empty())) {
     refuse(line,

@@ -1,4 +1,4 @@
-// flatten: an ordered list of rules as lists of allowed and denied names.
+// flatten: turns an ordered list of rules into lists of allowed and denied names.
 #pragma once
 
 #include <set>
@@ -10,8 +10,8 @@
 
 namespace stile::squid {
 
-// What one group of sources may reach on one way: allowed are the names of `allow` (all, if
-// allows_all) that are not in `deny`.
+// What one group of sources may reach over one way (scheme and ports): the names of `allow` (all,
+// if allows_all) that are not in `deny`.
 struct Lists {
   bool allows_all = false;
   std::vector<std::string> allow, deny;  // names of acls
@@ -21,12 +21,12 @@ struct Lists {
 
 struct Way {
   acl::Scheme scheme = acl::Scheme::tunnel;
-  std::uint16_t first_port = 0, last_port = 0;  // alike for the rules
+  std::uint16_t first_port = 0, last_port = 0;  // the rules treat these ports alike
   Lists lists;
   std::vector<const AccessLine*> lines;  // the rules that allow it
 };
 
-// Everything that is not refused, way by way. Rules that have no such form go into `problems`.
+// Everything that is allowed, one way at a time. Rules that cannot be converted go into `problems`.
 [[nodiscard]] std::vector<Way> flatten(const Conf& conf, const SourceGroup& group,
                                        config::Diagnostics& problems);
 

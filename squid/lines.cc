@@ -1,4 +1,4 @@
-// Lines: a squid.conf cut into directives, with what it includes in its place.
+// Lines: a squid.conf split into directives, with included files in place.
 #include "squid/lines.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class LineReader {
   LineReader(const Files& files, config::Diagnostics& problems)
       : files_{files}, problems_{problems} {}
 
-  // `from` is where the include stands; the first file has none.
+  // `from` is the place of the include; the first file has none.
   void read(const std::string& file, const config::Place& from, int depth);
   Lines take() { return std::move(lines_); }
 
@@ -80,7 +80,7 @@ void LineReader::read_text(std::string_view text, const std::string& file, int d
     line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
     if (line.starts_with('#')) {
       take_comment(line.substr(1), place);
-      continue;  // also between lines that a backslash joins
+      continue;  // also between lines joined by a backslash
     }
     if (line.empty()) continue;
     if (joined.empty()) begin = place;

@@ -5,7 +5,7 @@
 namespace stile::squid {
 namespace {
 
-// Options of a log that change how squid writes it, not what.
+// Options of a log that change how squid writes it, not what it writes.
 bool is_writing_option(std::string_view word) {
   return word.starts_with("buffer-size=") || word.starts_with("rotate=") ||
          word.starts_with("on-error=");
@@ -27,7 +27,7 @@ void Parser::logformat(const Line& line) {
   log_formats_[name] = format;
 }
 
-// Only kept here: the format that it names may come later.
+// Only stores the line: the format that it names may be defined later.
 void Parser::access_log(const Line& line) {
   if (line.words.empty()) return error(line, "names no log");
   if (access_log_) return error(line, "there can be one access_log only");

@@ -1,4 +1,4 @@
-// OutcomeFile: how the last `-k reconfigure` and `-k rotate` ended, from the daemon to -k.
+// OutcomeFile: the daemon reports the result of the last `-k reconfigure` and `-k rotate` to -k.
 #include "squid/outcome_file.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ std::optional<std::string_view> take_line(std::string_view& text) {
   return line;
 }
 
-// The text goes to root's terminal, and the process that wrote it has fewer rights than root.
+// The text goes to root's terminal, but its writer has fewer rights than root.
 std::string printable_lines(std::string_view text) {
   std::string shown;
   for (std::size_t start = 0; start < text.size();) {
@@ -56,7 +56,7 @@ Result<UniqueFd> open_outcome(const std::string& path, int flags) {
 Result<OutcomeFile> OutcomeFile::create(const std::string& pid_file) {
   if (pid_file.empty()) return OutcomeFile{{}, UniqueFd{}};
   std::string path = name_beside(pid_file);
-  ::unlink(path.c_str());  // of an earlier copy; never written through
+  ::unlink(path.c_str());  // of an earlier copy; never reused or followed
   auto fd = open_outcome(path, O_RDWR | O_CREAT | O_EXCL);
   if (!fd) return fd.error();
   return OutcomeFile{std::move(path), std::move(*fd)};
@@ -72,7 +72,7 @@ OutcomeFile::~OutcomeFile() {
   if (fd_ && !path_.empty()) ::unlink(path_.c_str());
 }
 
-// The time comes first and last: a reader that finds the same at both ends has the whole of it.
+// The time comes first and last: if both are equal, a reader has the complete text.
 void OutcomeFile::write(Action action, Time asked, const SignalOutcome& outcome) const {
   if (!fd_) return;
   const std::string time = std::to_string(asked.time_since_epoch().count()) + "\n";
@@ -80,7 +80,7 @@ void OutcomeFile::write(Action action, Time asked, const SignalOutcome& outcome)
   std::string part = time;
   part += outcome.is_done ? done_word : refused_word;
   part += "\n" + std::to_string(text.size()) + "\n" + text + time;
-  // -k gives up after a while if this fails.
+  // If this fails, -k gives up after its timeout.
   [[maybe_unused]] const ssize_t written =
       ::pwrite(fd_.get(), part.data(), part.size(), start_of(action));
 }

@@ -1,4 +1,4 @@
-// OutcomeFile: how the last `-k reconfigure` and `-k rotate` ended, from the daemon to -k.
+// OutcomeFile: the daemon reports the result of the last `-k reconfigure` and `-k rotate` to -k.
 #pragma once
 
 #include <chrono>
@@ -20,21 +20,21 @@ class OutcomeFile {
   enum class Action : std::uint8_t { reconfigure, rotate };
   using Time = std::chrono::steady_clock::time_point;
 
-  // Beside the pid file; without one there is no file and nothing is written.
+  // Next to the pid file. Without a pid file nothing is written.
   static Result<OutcomeFile> create(const std::string& pid_file);
   static Result<OutcomeFile> open(const std::string& pid_file);
   OutcomeFile(OutcomeFile&&) noexcept = default;
   OutcomeFile& operator=(OutcomeFile&&) = delete;
   ~OutcomeFile();
 
-  // `asked`: when the daemon got the signal. The text is cut to what fits.
+  // `asked`: when the daemon got the signal. The text is cut to fit.
   void write(Action action, Time asked, const SignalOutcome& outcome) const;
-  // The outcome of an action that the daemon began at this time or later. None yet: nullopt.
+  // The result of an action that the daemon began at this time or later; nullopt: none yet.
   [[nodiscard]] std::optional<SignalOutcome> read(Action action, Time not_before) const;
 
  private:
   OutcomeFile(std::string path, UniqueFd fd) : path_{std::move(path)}, fd_{std::move(fd)} {}
-  std::string path_;  // empty: not ours to remove
+  std::string path_;  // empty: do not remove it
   UniqueFd fd_;
 };
 

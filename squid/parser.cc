@@ -1,4 +1,4 @@
-// Parser: which directive goes where, and what happens at the end of the file.
+// Parser: dispatches directives, and runs the checks at the end of the file.
 #include "squid/parser.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ bool is_all(const Line& line, std::string_view verb) {
   return line.words.size() == 2 && line.words[0] == verb && line.words[1] == "all";
 }
 
-// The host itself, and the metadata service of a cloud.
+// The host itself, and the cloud metadata service.
 bool is_too_wide(const acl::Prefix& prefix) {
   if (prefix.first() == prefix.last()) return false;
   const auto touches = [&](const acl::Prefix& other) {

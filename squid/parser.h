@@ -53,7 +53,7 @@ class Parser {
   void connect_timeout(const Line& line);
   void shutdown_lifetime(const Line& line);
 
-  // Complaints and small readers; a reader that complains returns nothing.
+  // Error reports and small readers; a reader that reports an error returns nothing.
   void error(const Line& line, const std::string& problem, std::string hint = {});
   void note(std::string text);
   [[nodiscard]] const std::string* one_word(const Line& line);
@@ -69,7 +69,7 @@ class Parser {
   std::unordered_set<std::string> noted_;
   std::map<std::string, bool> header_rules_;  // lower-case name: denied
   std::map<std::string, std::string> log_formats_;
-  std::optional<Line> access_log_;  // read at the end: its format may come later
+  std::optional<Line> access_log_;  // read at the end: its format may be defined later
 };
 
 }  // namespace stile::squid

@@ -1,4 +1,4 @@
-// PidFile: the file that marks the running copy, by a lock that only the copy itself can hold.
+// PidFile: marks the running copy with a lock that only that process can hold.
 #include "squid/pid_file.h"
 
 #include <fcntl.h>
@@ -15,12 +15,13 @@ Result<PidFile> PidFile::create(const std::string& path) {
   if (path.empty()) return PidFile{path, UniqueFd{}};
   UniqueFd fd{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)};
   if (!fd) return Error{path + ": " + error_text(errno)};
-  // In a folder of the daemon's own user, root must not be led to write into another file.
+  // The daemon's user may own the folder: root must not be tricked into writing another file.
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) {
     return Error{path + ": is not a file of its own; remove it"};
   }
-  // The kernel names the holder of this kind of lock, so `-k` need not trust the text of the file.
+  // The kernel reports the holder of this kind of lock, so `-k` need not trust the text of the
+  // file.
   struct flock whole {};
   whole.l_type = F_WRLCK;
   if (::fcntl(fd.get(), F_SETLK, &whole) != 0) {

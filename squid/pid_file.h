@@ -1,4 +1,4 @@
-// PidFile: the file that marks the running copy, by a lock that only the copy itself can hold.
+// PidFile: marks the running copy with a lock that only that process can hold.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class PidFile {
   static Result<PidFile> create(const std::string& path);
   PidFile(PidFile&& other) noexcept = default;
   PidFile& operator=(PidFile&&) = delete;
-  // Empties the file, and removes it if that is still allowed after privileges were dropped.
+  // Empties the file, and removes it if that is still permitted after privileges were dropped.
   ~PidFile();
 
  private:

@@ -1,4 +1,4 @@
-// Expressions of squid.conf (POSIX extended) as RE2 reads them.
+// Translates regexes of squid.conf (POSIX extended) to RE2.
 #include "squid/posix_regex.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ class Checker {
  public:
   explicit Checker(std::string_view text) : text_{text} {}
 
-  // What is wrong with it; empty: both languages read it alike.
+  // The part that the two languages read differently; empty: none.
   std::string run() {
-    bool can_repeat = false;  // something stands before that a * could repeat
+    bool can_repeat = false;  // there is an item before that a * could repeat
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == '\\') {
@@ -69,17 +69,17 @@ class Checker {
     if (c == '[' && at_ + 1 < text_.size() && (text_[at_ + 1] == '.' || text_[at_ + 1] == '=')) {
       return false;
     }
-    // A hyphen is itself at either end; elsewhere POSIX refuses the expression, and squid then
-    // passes over it, while RE2 takes it.
+    // A hyphen is literal at either end. Elsewhere POSIX refuses the expression, and squid then
+    // ignores it, while RE2 accepts it.
     if (c == '-' && !is_first && !is_end(at_ + 1)) return false;
     if (!is_hyphen(at_ + 1) || is_end(at_ + 2)) {
-      // A backslash is itself in POSIX brackets and an escape in RE2's; only before a dot the two
-      // come to the same, since no name has a backslash.
+      // A backslash is literal in POSIX brackets and an escape in RE2's. Only before a dot both
+      // have the same effect, since no name contains a backslash.
       if (c == '\\' && (at_ + 1 >= text_.size() || text_[at_ + 1] != '.')) return false;
       ++at_;
       return true;
     }
-    // With other ends, the two differ on what lies between when case is ignored.
+    // For other ends, the two differ on the range between them when case is ignored.
     if (at_ + 2 >= text_.size() || !are_alike(c, text_[at_ + 2])) return false;
     at_ += 3;
     return true;
@@ -125,7 +125,7 @@ Result<acl::Pattern> translate_regex(std::string_view text, bool ignore_case) {
   if (const std::string problem = Checker{text}.run(); !problem.empty()) {
     return Error{quoted + "has " + problem + ", which squid and Stile would read differently"};
   }
-  // By itself too: "a)|(b" must not become an expression by what stands around it.
+  // Checks the text alone too: "a)|(b" must not become valid inside the parentheses added below.
   if (const std::string fault = acl::RegexSet::fault(text); !fault.empty()) {
     return Error{quoted + "is no expression: " + fault};
   }

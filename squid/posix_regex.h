@@ -1,4 +1,4 @@
-// Expressions of squid.conf (POSIX extended) as RE2 reads them.
+// Translates regexes of squid.conf (POSIX extended) to RE2.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace stile::squid {
 
-// A pattern for the whole name that means the same as `text` found anywhere in it. What the two
-// languages read differently is refused: a rule must not mean another thing here than in squid.
+// A pattern for the whole name that matches where squid finds `text` anywhere in it. Refuses syntax
+// that the two languages read differently: a rule must mean the same as in squid.
 [[nodiscard]] Result<acl::Pattern> translate_regex(std::string_view text, bool ignore_case);
 
 }  // namespace stile::squid

@@ -1,4 +1,4 @@
-// Remark: what there is to say about a value that was taken all the same; empty: nothing.
+// Remark: a note about a value that was accepted; empty: none.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// RunningCopy: the process that `-k` talks to.
+// RunningCopy: the process that `-k` signals.
 #include "squid/running_copy.h"
 
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 namespace stile::squid {
 namespace {
 
-// 0: nobody holds it.
+// 0: there is no holder.
 pid_t lock_holder(int fd) {
   struct flock query {};
-  query.l_type = F_RDLCK;  // only a write lock stands in its way
+  query.l_type = F_RDLCK;  // conflicts only with a write lock
   if (::fcntl(fd, F_GETLK, &query) != 0 || query.l_type == F_UNLCK) return 0;
   return query.l_pid;
 }
@@ -60,7 +60,7 @@ Result<RunningCopy> RunningCopy::find(const std::string& pid_file, const std::st
   const pid_t pid = lock_holder(file.get());
   if (!S_ISREG(info.st_mode) || pid <= 0) return failed("there is no running copy");
   UniqueFd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
-  // The same holder after as before: the descriptor is not of a process that came later.
+  // The holder is the same before and after: the descriptor does not refer to a later process.
   if (!process || lock_holder(file.get()) != pid) return failed("there is no running copy");
   if (auto checked = check_user(pid, info.st_uid, user); !checked) {
     return failed(checked.error().message);

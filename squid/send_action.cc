@@ -1,4 +1,4 @@
-// send_action: `-k ACTION`, from a signal to what came of it.
+// send_action: `-k ACTION`; sends the signal and reports the result.
 #include "squid/send_action.h"
 
 #include <chrono>
@@ -48,14 +48,14 @@ SignalOutcome await_outcome(const RunningCopy& copy, const OutcomeFile& file,
                      " s, and the old rules may be in force; see " + messages};
 }
 
-// The daemon drains at the first SIGINT and ends at the second; squid ends at the first.
+// The daemon drains at the first SIGINT and exits at the second; squid exits at the first.
 SignalOutcome interrupt(const RunningCopy& copy) {
   const auto until = steady_clock::now() + longest_interrupt;
   while (!copy.ends_within(interrupt_interval)) {
     if (steady_clock::now() > until) {
       return {false, "process " + std::to_string(copy.pid()) + " has not ended; use -k kill"};
     }
-    static_cast<void>(copy.signal(SIGINT));  // it may end just now
+    static_cast<void>(copy.signal(SIGINT));  // it may have just exited
   }
   return {true, {}};
 }

@@ -1,4 +1,4 @@
-// send_action: `-k ACTION`, from a signal to what came of it.
+// send_action: `-k ACTION`; sends the signal and reports the result.
 #pragma once
 
 #include "squid/command_line.h"
@@ -7,8 +7,8 @@
 
 namespace stile::squid {
 
-// Sends the action to the running copy. Waits for the outcome of a reconfigure or rotate, and for
-// the end after an interrupt.
+// Sends the action to the running copy. Waits for the result of a reconfigure or rotate, and for
+// the end of the process after an interrupt.
 [[nodiscard]] SignalOutcome send_action(CommandLine::Action action, const Conf& conf);
 
 }  // namespace stile::squid

@@ -9,7 +9,7 @@
 namespace stile::squid {
 namespace {
 
-// Of http_port: what does not change who is served, or how.
+// Options of http_port that do not change who is served, or how.
 bool is_harmless_port_option(std::string_view word) {
   static const std::set<std::string_view> words{
       "connection-auth",     "no-connection-auth",         "connection-auth=on",

@@ -1,4 +1,4 @@
-// Sources: the clients of a squid.conf, grouped by the src acls that they are in.
+// Sources: the clients of a squid.conf, grouped by the src acls that contain them.
 #include "squid/sources.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using acl::Address;
 
-// The longest prefix that begins at `first` and does not go beyond `last`.
+// The longest prefix that begins at `first` and does not extend beyond `last`.
 acl::Prefix widest_prefix(const Address& first, const Address& last) {
   for (int length = 0; length <= (first.is_v4() ? 32 : 128); ++length) {
     const auto text = first.text() + "/" + std::to_string(length);
@@ -45,7 +45,7 @@ bool SourceGroup::is_in(const std::string& acl) const {
 
 std::vector<SourceGroup> group_sources(const Conf& conf) {
   const auto used = used_source_acls(conf);
-  // Where a stretch of addresses with the same acls may begin.
+  // The possible starts of a range of addresses with the same acls.
   std::set<Address> begins{Address::v4(0), Address::v6({})};
   for (const std::string& name : used) {
     for (const auto& [first, last] : conf.find(name)->addresses.stretches()) {

@@ -1,4 +1,4 @@
-// Sources: the clients of a squid.conf, grouped by the src acls that they are in.
+// Sources: the clients of a squid.conf, grouped by the src acls that contain them.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 namespace stile::squid {
 
 struct SourceGroup {
-  std::vector<std::string> acls;  // of those that rules use, in which these addresses are
+  std::vector<std::string> acls;  // the acls used in rules that contain these addresses
   std::vector<acl::Prefix> prefixes;
   [[nodiscard]] bool is_in(const std::string& acl) const;
 };
 
-// Together they are all addresses, and no two groups have the same acls.
+// The groups cover all addresses, and no two groups have the same acls.
 [[nodiscard]] std::vector<SourceGroup> group_sources(const Conf& conf);
 
 }  // namespace stile::squid

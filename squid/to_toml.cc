@@ -1,4 +1,4 @@
-// to_toml: a squid.conf as the stile.toml that means the same.
+// to_toml: converts a squid.conf to a stile.toml with the same meaning.
 #include "squid/to_toml.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::string numbers(const std::vector<std::uint16_t>& list) {
   return array(list, [](std::uint16_t number) { return std::to_string(number); });
 }
 
-// The patterns of the acls named, and the list files that they read.
+// The patterns of the named acls, and the list files that they read.
 struct Names {
   std::vector<std::string> patterns, files;
 };
@@ -62,7 +62,7 @@ class Printer {
   void key(const std::string& name, const std::string& value) {
     out_ += name + " = " + value + "\n";
   }
-  // Every rule that the way came from, each with its line.
+  // Reports every rule that the way came from, each with its line.
   void refuse(const Way& way, const std::string& why) {
     for (const AccessLine* line : way.lines) problems_.error(line->place, line->text, why);
   }
@@ -162,7 +162,7 @@ std::vector<std::uint16_t> Printer::ports_of(const std::vector<Way>& ways, acl::
   return ports;
 }
 
-// The ways differ: each pattern carries its port.
+// The ways differ: each pattern has its own port.
 void Printer::print_by_port(const std::vector<Way>& ways) {
   std::vector<std::string> allow;
   for (const Way& way : ways) {

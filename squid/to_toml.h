@@ -1,4 +1,4 @@
-// to_toml: a squid.conf as the stile.toml that means the same.
+// to_toml: converts a squid.conf to a stile.toml with the same meaning.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace stile::squid {
 
-// Or every rule that has no such form.
+// Returns the text, or every rule that cannot be converted.
 [[nodiscard]] config::Checked<std::string> to_toml(const Conf& conf);
 
 }  // namespace stile::squid

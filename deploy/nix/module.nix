@@ -198,10 +198,12 @@ in
       restartTriggers = [
         (builtins.toJSON {
           inherit (cfg.settings) server;
-          audit = lib.filterAttrs (key: _: lib.elem key [ "path" "format" "chain" ])
+          audit = lib.filterAttrs (key: _: builtins.elem key [ "path" "format" "chain" ])
             (cfg.settings.audit or { });
-          listen = lib.filterAttrs (_: list: list != [ ])
-            (lib.mapAttrs (_: agent: agent.listen or [ ]) cfg.agents);
+          listen = lib.filterAttrs (_: listeners: builtins.head listeners != [ ])
+            (builtins.mapAttrs
+              (_: agent: [ (agent.listen or [ ]) (agent.listen_mode or null) (agent.listen_group or null) ])
+              cfg.agents);
         })
       ];
       serviceConfig = {

@@ -178,7 +178,7 @@ def test_deleting_an_agent_closes_its_tunnels_and_no_others(street):
 def test_an_agent_whose_time_is_over_is_refused(street):
     street.host.write("/etc/cards/old.json", json.dumps(
         {"agent_id": "old", "allowed_hosts": ["a.test"], "ttl_seconds": 60, "created": "2020-01-01T00:00:00Z"}))
-    street.create("old", "--card", "/etc/cards/old.json")
+    street.create("old", "--card", "/etc/cards/old.json", warning="its time ran out at 2020-01-01")
     assert street.curl("old", "https://a.test/")[1] == "000 403"
     assert street.audit()[-1]["reason"] in ("agent-expired", "unknown-agent")
     street.delete("old")

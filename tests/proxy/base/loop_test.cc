@@ -479,6 +479,9 @@ TEST(LoopEventDeathTest, HasOneWaiter) {
   int count = 0;
   wait_then_count(event, count);
   EXPECT_DEATH(wait_then_count(event, count), "one waiter per event");
+  event.fire();  // ends the coroutine that waits
+  loop.stop();
+  loop.run([] { return false; });
 }
 
 TEST(LoopSocketDeathTest, HasOneWaiterInEachDirection) {
@@ -488,6 +491,9 @@ TEST(LoopSocketDeathTest, HasOneWaiterInEachDirection) {
   int count = 0;
   wait_readable(*socket, count);
   EXPECT_DEATH(wait_readable(*socket, count), "one waiter per direction");
+  loop.post([&] { socket->interrupt(); });  // ends the coroutine that waits
+  loop.stop();
+  loop.run([] { return false; });
 }
 #endif
 

@@ -7,6 +7,8 @@ target_compile_options(stile_options INTERFACE
   -Wnon-virtual-dtor -Wold-style-cast -Wimplicit-fallthrough)
 # In a unity build g++ treats every type of an unnamed namespace as if it came from a header.
 target_compile_options(stile_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+# clang also reports a local that hides a name of another file of the same unity build.
+target_compile_options(stile_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
 target_include_directories(stile_options INTERFACE ${PROJECT_SOURCE_DIR})
 
 # Asio: no deprecated names, and the reactor's descriptors need no lock (one loop, one thread).

@@ -35,9 +35,9 @@ void check_head(const RequestHead& head) {
   STILE_FUZZ_CHECK(!head.is_connect || head.framing == Framing::none);
   std::size_t lengths = 0, encodings = 0, hosts = 0;
   for (const Field& field : head.fields) {
-    lengths += equal_ignoring_case(field.name, "content-length");
-    encodings += equal_ignoring_case(field.name, "transfer-encoding");
-    hosts += equal_ignoring_case(field.name, "host");
+    lengths += stile::equal_ignoring_case(field.name, "content-length");
+    encodings += stile::equal_ignoring_case(field.name, "transfer-encoding");
+    hosts += stile::equal_ignoring_case(field.name, "host");
     for (const char c : field.value) {
       STILE_FUZZ_CHECK(c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f));
     }
@@ -82,7 +82,7 @@ void check_forwarded(const RequestHead& head) {
     for (const std::string_view name :
          {"connection", "proxy-connection", "keep-alive", "te", "trailer", "upgrade",
           "proxy-authorization", "proxy-authenticate", "authorization", "x-api-key"}) {
-      STILE_FUZZ_CHECK(!equal_ignoring_case(field.name, name));
+      STILE_FUZZ_CHECK(!stile::equal_ignoring_case(field.name, name));
     }
   }
 }

@@ -122,7 +122,9 @@ class Builder {
   void make_link(const Link& link) {
     const auto at = link.path.rfind('/');
     const auto parent = make_place(root_.get(), link.path.substr(0, at), true);
-    if (parent) ::symlinkat(link.text.c_str(), parent.get(), link.path.c_str() + at + 1);
+    if (!parent) return;
+    [[maybe_unused]] const int ignored =
+        ::symlinkat(link.text.c_str(), parent.get(), link.path.c_str() + at + 1);
   }
 
   Result<void> put(const Source& source) {

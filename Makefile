@@ -2,8 +2,8 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
-release := cmake --preset release -DSTILE_BENCH=OFF >/dev/null && \
-           cmake --build --preset release -j $(JOBS)
+# release is quick to build, for `make run`; package is optimised over all files, for what is installed.
+build = cmake --preset $(1) -DSTILE_BENCH=OFF >/dev/null && cmake --build --preset $(1) -j $(JOBS)
 
 .PHONY: help run check test test-full bench fuzz lint format install package package-test clean
 .DEFAULT_GOAL := help
@@ -13,7 +13,7 @@ help:  ## list these targets
 
 run:  ## install what is missing, build, start the proxy with its embedded default
 	@scripts/packages build
-	@$(release) --target stiled stile
+	@$(call build,release) --target stiled stile
 	@scripts/run build/release/cmd
 
 check:  ## unit tests and a smoke test, while working on something
@@ -34,7 +34,7 @@ bench:  ## build and run the benchmarks
 
 fuzz:  ## run every fuzzer for FUZZ_SECONDS (60), report executions and coverage
 	@scripts/packages build test
-	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS)
+	@$(call build,asan) --target fuzzers
 	@/usr/bin/python3 scripts/fuzz --seconds $(FUZZ_SECONDS)
 
 lint:  ## check format, clang-tidy, the shell scripts
@@ -45,20 +45,20 @@ format:  ## format all C++ files in place
 	@scripts/packages lint
 	@git ls-files -z '*.cc' '*.h' | xargs -0 clang-format -i
 
-install:  ## build and install below DESTDIR and PREFIX (/usr/local)
+install:  ## build the packaged programs and install them below DESTDIR and PREFIX (/usr/local)
 	@scripts/packages build
-	@$(release)
-	@cmake --install build/release --prefix $(PREFIX)
+	@$(call build,package)
+	@cmake --install build/package --prefix $(PREFIX)
 
-package:  ## build the Debian package in build/release
+package:  ## build the Debian package in build/package
 	@scripts/packages build
-	@$(release)
-	@cd build/release && cpack -G DEB
+	@$(call build,package)
+	@cd build/package && cpack -G DEB
 
 package-test: package  ## install that package into a booted Debian and use it (root)
 	@scripts/packages package
-	@lintian --fail-on error build/release/stile_*.deb
-	@scripts/package-test build/release/stile_*.deb
+	@lintian --fail-on error build/package/stile_*.deb
+	@scripts/package-test build/package/stile_*.deb
 
 clean:  ## remove everything that was built
 	@rm -rf build

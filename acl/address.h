@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::acl {
 

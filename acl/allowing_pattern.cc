@@ -1,16 +1,26 @@
 // allowing_pattern: the narrowest pattern that would allow a refused request.
 #include "acl/allowing_pattern.h"
 
+#include <algorithm>
+#include <array>
+
 namespace stile::acl {
 namespace {
 
-constexpr std::uint16_t ssh_port = 22;
+// Protocols that do not begin with a TLS hello, by their usual port.
+constexpr std::array<std::uint16_t, 11> ports_without_tls{21,  22,   25,   80,   110, 143,
+                                                          587, 3306, 5432, 6379, 9418};
+
+bool speaks_no_tls(std::uint16_t port) {
+  return std::find(ports_without_tls.begin(), ports_without_tls.end(), port) !=
+         ports_without_tls.end();
+}
 
 Pattern::Reach needed_reach(Reason reason, Scheme scheme, std::uint16_t port) {
   if (scheme == Scheme::http) return Pattern::Reach::http;
   // The tunnel has no TLS, or the client does not start it: `name:port` would be refused later.
   const bool is_plain = reason == Reason::not_tls || reason == Reason::client_hello_timeout;
-  if (is_plain || port == ssh_port) return Pattern::Reach::tcp;
+  if (is_plain || speaks_no_tls(port)) return Pattern::Reach::tcp;
   // A bare pattern covers only the configured ports; a refused port is not one of them.
   const bool is_usual = port == 443 && reason == Reason::host_not_allowed;
   return is_usual ? Pattern::Reach::bare : Pattern::Reach::tunnel;

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "acl/nearest_name.h"
-#include "acl/quoted.h"
 #include "acl/rule_search.h"
+#include "base/quoted.h"
 
 namespace stile::acl {
 namespace {
@@ -23,7 +23,7 @@ class Decider {
 
   void run() {
     const bool passed = check_agent() && check_mode() && check_literal() && check_syntax() &&
-                        check_port() && check_host() && check_usage();
+                        check_port() && check_host() && check_usage() && check_request();
     if (passed && decision_.verdict == Verdict::deny) {
       decision_.verdict = Verdict::allow;
       decision_.reason = Reason::none;
@@ -40,6 +40,7 @@ class Decider {
   bool check_port();
   bool check_host();
   bool check_usage();
+  bool check_request();
   bool ask_access_list();
 
   // `detail` is called only for an explanation: a decision itself builds no strings.
@@ -116,7 +117,7 @@ bool Decider::check_literal() {
   HostParse parse = parse_host(query_.authority.host);
   kind_ = parse.kind;
   decision_.host = parse.host;
-  const auto raw = [&] { return quoted(query_.authority.host); };
+  const auto raw = [&] { return in_quotes(query_.authority.host); };
   if (kind_ != HostParse::Kind::ip_literal) {
     return pass(3, step, [&] { return raw() + " is not an address"; });
   }
@@ -135,22 +136,29 @@ bool Decider::check_literal() {
                 [&] { return raw() + " is an address, and allow_ip does not have it"; });
 }
 
+std::string_view host_fault(std::string_view host) {
+  if (host.empty()) return "the request has no host";
+  if (std::any_of(host.begin(), host.end(), [](char c) { return (c & '\x80') != 0; })) {
+    return "the host has characters outside ASCII; such a name is written with xn--";
+  }
+  return "the host is not a name of letters, digits and hyphens, with labels of at most 63 bytes";
+}
+
 bool Decider::check_syntax() {
   constexpr std::string_view step = "host-syntax";
   const auto bad = [&](std::string_view why) {
+    decision_.fault = why;
     return refuse(4, step, Reason::bad_request, Holds::always, [&] { return std::string{why}; });
   };
-  if (kind_ == HostParse::Kind::malformed) {
-    return bad("the host is not LDH labels in ASCII of at most 63 bytes, 253 together");
-  }
-  if (!query_.authority.has_port) return bad("there is no port");
+  if (kind_ == HostParse::Kind::malformed) return bad(host_fault(query_.authority.host));
+  if (!query_.authority.has_port) return bad("the request has no port");
   const auto port = parse_port(query_.authority.port);
   if (!port) return bad("the port is not a number from 1 to 65535");
   decision_.port = *port;
   if (kind_ == HostParse::Kind::name) {
     key_.emplace(decision_.host);
     if (decision_.host.has_underscore() && !rules_name_underscore()) {
-      return bad("the host has an underscore, and no rule that covers it names one");
+      return bad("the host has an underscore, and no rule names one for it");
     }
   }
   return pass(4, step, [&] {
@@ -261,7 +269,65 @@ bool Decider::check_usage() {
   }
   decision_.check_hello = query_.scheme == Scheme::tunnel && agent().check_sni &&
                           found_.rule.reach != Pattern::Reach::tcp;
+  decision_.is_opened = query_.scheme == Scheme::tunnel && key_ && agent().inside &&
+                        found_.rule.reach != Pattern::Reach::tcp &&
+                        agent().inside->opens(*key_, decision_.port);
+  if (decision_.is_opened) decision_.check_hello = true;
   return pass(7, step, [] { return std::string{"within its byte budgets"}; });
+}
+
+// Steps 11 and 12. In observe mode a rule about methods and paths only records.
+bool Decider::check_request() {
+  constexpr std::string_view step = "request";
+  if (query_.inside == nullptr) return true;
+  const bool is_plain = query_.scheme == Scheme::http;
+  if (is_plain && (!agent().inside || !key_)) return true;
+  if (!is_plain && !decision_.is_opened) {
+    return refuse(11, step, Reason::revoked, Holds::always,
+                  [] { return std::string{"the policy no longer opens this host"}; });
+  }
+  const Inside& inside = *agent().inside;
+  RequestFault fault =
+      judge_request(inside, *key_, decision_.port, *query_.inside, decision_.terms);
+  if (fault.reason != Reason::none) {
+    const bool is_rule =
+        fault.reason == Reason::method_not_allowed || fault.reason == Reason::path_not_allowed;
+    if (fault.reason == Reason::bad_request) {
+      decision_.fault = "the path can be read in several ways; send it normalised";
+    }
+    const bool was_observed = is_observed();
+    const Reason first = decision_.reason;
+    const bool goes_on =
+        refuse(11, step, fault.reason, is_rule ? Holds::unless_observing : Holds::always,
+               [&] { return fault.detail; });
+    if (!goes_on) return false;
+    if (was_observed) decision_.reason = first;
+  } else {
+    if (fault.rule && !is_observed()) decision_.rule = fault.rule;
+    note(11, step, "pass", [&] {
+      return fault.rule ? "allowed by the request entry " + fault.rule.describe()
+                        : std::string{"no request entry covers this host"};
+    });
+  }
+  // No secret goes out without TLS.
+  if (is_plain) {
+    decision_.terms.secrets.clear();
+    decision_.terms.of_host.clear();
+    return true;
+  }
+  fault = judge_credentials(inside, *query_.inside, agent().strip_request_headers, decision_.terms);
+  if (fault.reason != Reason::none) {
+    return refuse(12, "credentials", fault.reason, Holds::always, [&] { return fault.detail; });
+  }
+  // A secret goes out only with a request that was allowed.
+  if (is_observed()) decision_.terms.secrets.clear();
+  return pass(12, "credentials", [&] {
+    std::string names;
+    for (const AgentSecret* secret : decision_.terms.secrets) {
+      names += (names.empty() ? "sets the secret " : ", ") + secret->secret->name;
+    }
+    return names.empty() ? std::string{"no secret is set"} : names;
+  });
 }
 
 void Decider::state_verdict() {

@@ -24,6 +24,8 @@ struct Query {
   Address source;
   std::string_view method, path;
   const std::vector<Address>* addresses = nullptr;  // of the host, once known
+  // A request in a tunnel that is opened: steps 11 and 12. Null: the tunnel itself, or plain HTTP.
+  const RequestFacts* inside = nullptr;
   // When a request is judged again: the lease that it was counted on when it was opened.
   const Lease* charged = nullptr;
 };
@@ -36,6 +38,9 @@ struct Decision {
   std::optional<Address> literal;  // the destination is this address: no name, no lookup
   bool literal_allowed = false;    // by allow_ip: step 8 is skipped, and the hello has no SNI
   bool check_hello = true;         // step 10 applies (false: tcp:// pattern, or sni = "off")
+  std::string_view fault;          // of bad-request: what is malformed, a constant text
+  bool is_opened = false;          // Stile is an end of the tunnel's TLS
+  RequestTerms terms;              // of a request inside
   RuleRef rule;                    // the rule that allowed or denied
   // The ordered list needs the addresses of the host: decide again with them. Dial nothing before.
   bool awaits_addresses = false;
@@ -52,14 +57,16 @@ struct Decision {
 
 // One line of an explanation. The last one states the verdict.
 struct TraceStep {
-  int number = 0;         // 1 … 7, as in the docs
-  std::string_view step;  // "agent", "mode", "ip-literal", "host-syntax", "port", "host", "usage"
+  int number = 0;         // 1 … 7, 11, 12, as in the docs
+  std::string_view step;  // "agent", "mode", "ip-literal", "host-syntax", "port", "host", "usage",
+                          // "request", "credentials"
   std::string result;     // "pass", or the reason code
   std::string detail;     // the value that was checked, with the file and line of the rule
 };
 using Trace = std::vector<TraceStep>;
 
-// Steps 1–7. Total: every input has an answer; the default is deny.
+// Steps 1–7, and 11 and 12 for a request inside. Total: every input has an answer; the default is
+// deny.
 [[nodiscard]] Decision decide(const Query& query, Trace* trace = nullptr);
 
 // Step 8 for one resolved address. `own` holds every address of this host and its listeners.

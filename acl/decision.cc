@@ -51,6 +51,25 @@ constexpr std::array<ReasonRow, reason_count> rows{{
      "sends); the setting ech lists the hosts where that is allowed."},
     {Reason::client_hello_timeout, "client-hello-timeout", 403,
      "The TLS ClientHello did not arrive in time."},
+    {Reason::client_tls_failed, "client-tls-failed", 403,
+     "The client ended the TLS handshake with Stile; it may not trust Stile's CA."},
+    {Reason::no_application_protocol, "no-application-protocol", 403,
+     "The client does not offer HTTP/1.1, and this host is opened."},
+    {Reason::host_mismatch, "host-mismatch", 421,
+     "The request names another host than its tunnel."},
+    {Reason::method_not_allowed, "method-not-allowed", 403,
+     "No request entry for this host allows this method."},
+    {Reason::path_not_allowed, "path-not-allowed", 403,
+     "No request entry for this host allows this path with this method."},
+    {Reason::upgrade_not_allowed, "upgrade-not-allowed", 403,
+     "No request entry for this host allows a WebSocket here."},
+    {Reason::body_too_large, "body-too-large", 413, "The request's body is larger than max_body."},
+    {Reason::credential_refused, "credential-refused", 403,
+     "The agent sent a credential of its own to a host where Stile sets it."},
+    {Reason::placeholder_misplaced, "placeholder-misplaced", 403,
+     "The placeholder of a secret is outside of its header."},
+    {Reason::origin_certificate, "origin-certificate", 502,
+     "The origin's TLS or its certificate could not be verified."},
     {Reason::audit_unavailable, "audit-unavailable", 503,
      "The audit log cannot be written, and nothing passes without its line."},
     {Reason::overloaded, "overloaded", 503, "The proxy has reached a global limit."},
@@ -91,6 +110,12 @@ std::string_view text(Verdict verdict) noexcept {
 }
 
 std::string_view text(Reason reason) noexcept { return row(reason).text; }
+std::optional<Reason> reason_named(std::string_view text) noexcept {
+  for (const ReasonRow& known : rows) {
+    if (known.text == text) return known.reason;
+  }
+  return std::nullopt;
+}
 int status(Reason reason) noexcept { return row(reason).status; }
 std::string_view sentence(Reason reason) noexcept { return row(reason).sentence; }
 

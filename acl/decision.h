@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace stile::acl {
@@ -32,6 +33,16 @@ enum class Reason : std::uint8_t {
   sni_mismatch,
   ech_refused,
   client_hello_timeout,
+  client_tls_failed,
+  no_application_protocol,
+  host_mismatch,
+  method_not_allowed,
+  path_not_allowed,
+  upgrade_not_allowed,
+  body_too_large,
+  credential_refused,
+  placeholder_misplaced,
+  origin_certificate,
   audit_unavailable,
   overloaded,
   draining,
@@ -45,6 +56,8 @@ inline constexpr std::size_t reason_count = static_cast<std::size_t>(Reason::idl
 
 [[nodiscard]] std::string_view text(Verdict verdict) noexcept;
 [[nodiscard]] std::string_view text(Reason reason) noexcept;
+// The reason with that text; nullopt: none has it.
+[[nodiscard]] std::optional<Reason> reason_named(std::string_view text) noexcept;
 // The HTTP status of a refusal: 403 for most.
 [[nodiscard]] int status(Reason reason) noexcept;
 // One plain sentence for the operator.

@@ -17,7 +17,10 @@ Reason fault_of(const AgentPolicy& agent, const HelloFacts& hello, const Decisio
     case HelloFacts::State::read:
       break;
   }
-  if (hello.has_ech && !allows_ech(agent, decision)) return Reason::ech_refused;
+  // Stile is the server of an opened tunnel: what only another server could read does not matter.
+  if (hello.has_ech && !decision.is_opened && !allows_ech(agent, decision)) {
+    return Reason::ech_refused;
+  }
   // An address has no server name: a hello with one is meant for another server.
   if (decision.literal) return hello.has_sni ? Reason::sni_mismatch : Reason::none;
   if (!hello.has_sni) return Reason::sni_missing;
@@ -42,8 +45,11 @@ bool allows_ech(const AgentPolicy& agent, const Decision& decision) {
 void judge_hello(const AgentPolicy& agent, const HelloFacts& hello, Decision& decision) {
   if (!decision.passes() || !decision.check_hello) return;
   const Reason fault = fault_of(agent, hello, decision);
-  if (fault == Reason::none || decision.verdict == Verdict::would_deny) return;
-  decision.verdict = agent.mode == Mode::observe ? Verdict::would_deny : Verdict::deny;
+  if (fault == Reason::none) return;
+  // Without a hello there is nothing to open, in observe mode either.
+  const bool goes_on = agent.mode == Mode::observe && !decision.is_opened;
+  if (goes_on && decision.verdict == Verdict::would_deny) return;
+  decision.verdict = goes_on ? Verdict::would_deny : Verdict::deny;
   decision.reason = fault;
 }
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "acl/address.h"
-#include "acl/quoted.h"
 #include "acl/regex_set.h"
 #include "base/ascii.h"
+#include "base/quoted.h"
 
 namespace stile::acl {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::uint16_t default_http_port = 80;
 bool is_printable(char c) noexcept { return c > 0x20 && c < 0x7f; }
 
 Error bad(std::string_view text, std::string_view why) {
-  return Error{quoted(text) + ": " + std::string{why}};
+  return Error{in_quotes(text) + ": " + std::string{why}};
 }
 
 constexpr std::string_view literal_hint =
@@ -203,6 +203,20 @@ std::string pattern_text(Pattern::Kind kind, Pattern::Reach reach, std::uint16_t
   const bool is_default =
       reach == Pattern::Reach::bare || (reach == Pattern::Reach::http && port == default_http_port);
   return is_default ? out : out + ':' + std::to_string(port);
+}
+
+bool covers_names(Pattern::Kind wide, std::string_view wide_name, Pattern::Kind narrow,
+                  std::string_view narrow_name) noexcept {
+  using Kind = Pattern::Kind;
+  if (wide == Kind::any) return true;
+  if (wide == Kind::regex || narrow == Kind::regex) {
+    return wide == narrow && wide_name == narrow_name;
+  }
+  if (narrow == Kind::any) return false;
+  if (wide == Kind::exact) return narrow == Kind::exact && wide_name == narrow_name;
+  if (narrow_name == wide_name) return wide == Kind::suffix || narrow == Kind::below;
+  return narrow_name.size() > wide_name.size() && narrow_name.ends_with(wide_name) &&
+         narrow_name[narrow_name.size() - wide_name.size() - 1] == '.';
 }
 
 }  // namespace stile::acl

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "acl/host.h"
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::acl {
 
@@ -60,5 +60,10 @@ struct PatternView {
 // Writes a pattern with these parts as text.
 [[nodiscard]] std::string pattern_text(Pattern::Kind kind, Pattern::Reach reach, std::uint16_t port,
                                        std::string_view name);
+
+// Whether all names that the narrow pattern matches also match the wide one. A regex covers only
+// itself.
+[[nodiscard]] bool covers_names(Pattern::Kind wide, std::string_view wide_name,
+                                Pattern::Kind narrow, std::string_view narrow_name) noexcept;
 
 }  // namespace stile::acl

@@ -13,14 +13,13 @@
 #include "acl/access_list.h"
 #include "acl/account.h"
 #include "acl/address.h"
+#include "acl/inside.h"
 #include "acl/prefix_map.h"
 #include "acl/regex_set.h"
 #include "acl/rule_set.h"
+#include "base/unix_time.h"
 
 namespace stile::acl {
-
-// Microseconds since the Unix epoch. The caller reads the clock.
-using UnixMicros = std::int64_t;
 
 enum class Mode : std::uint8_t { enforce, observe, offline };
 [[nodiscard]] std::string_view text(Mode mode) noexcept;
@@ -58,6 +57,8 @@ struct Ech {
 };
 [[nodiscard]] std::string text(const Ech& ech);  // "refuse", "allow" or the patterns
 
+class LookAlikes;
+
 struct AgentPolicy {
   std::string id;
   std::string instance;
@@ -67,7 +68,8 @@ struct AgentPolicy {
   std::vector<std::uint16_t> ports{443};
   std::vector<std::uint16_t> http_ports;
   Rules allow;
-  Rules deny;  // the agent's own and the global ones
+  Rules deny;                                     // the agent's own and the global ones
+  std::shared_ptr<const LookAlikes> look_alikes;  // of the allow rules; null: unknown
   // If set, this ordered list decides about port and host, and the lists above are ignored.
   std::shared_ptr<const AccessList> access;
   std::vector<Grant> grants;
@@ -75,6 +77,7 @@ struct AgentPolicy {
   std::vector<PrivateException> private_exceptions;
   PrefixMap forbid_addresses;
   bool check_sni = true;
+  std::shared_ptr<const Inside> inside;  // null: no tunnel of this agent is opened
   Ech ech;
   std::string contact;
   std::vector<std::string> strip_request_headers;  // lower-case

@@ -31,8 +31,8 @@ constexpr RefusalWords words_of(Reason reason) {
     case Reason::host_not_allowed:
       return {did_refuse, "not on its allowlist", "ask the operator to allow it"};
     case Reason::rate_limited:
-      return {did_refuse, "it sends more requests a second than it may",
-              "wait, then try more slowly"};
+      return {did_refuse, "too many of its name look-ups wait for an answer",
+              "wait for some of them, then try again"};
     case Reason::too_many_connections:
       return {did_refuse, "it has as many connections open as it may",
               "close some of them, then try again"};
@@ -69,6 +69,37 @@ constexpr RefusalWords words_of(Reason reason) {
     case Reason::client_hello_timeout:
       return {did_refuse, "no TLS handshake followed in time",
               "use TLS, or ask the operator for tcp if the server speaks first"};
+    case Reason::client_tls_failed:
+      return {did_refuse, "the client ended its TLS handshake with Stile",
+              "trust the certificate that stile ca prints, or ask the operator to leave this host "
+              "sealed if the client pins its certificate"};
+    case Reason::no_application_protocol:
+      return {did_refuse, "the client does not offer HTTP/1.1",
+              "allow HTTP/1.1 in the client, or ask the operator to leave this host sealed"};
+    case Reason::host_mismatch:
+      return {did_refuse, "the request names another host than its tunnel",
+              "open a connection of its own for each host"};
+    case Reason::method_not_allowed:
+      return {did_refuse, "no request entry for this host allows this method",
+              "ask the operator to add the method to an entry"};
+    case Reason::path_not_allowed:
+      return {did_refuse, "no request entry for this host allows this path",
+              "ask the operator to add the path to an entry"};
+    case Reason::upgrade_not_allowed:
+      return {did_refuse, "no request entry for this host allows a WebSocket",
+              "ask the operator to set websocket in an entry"};
+    case Reason::body_too_large:
+      return {did_refuse, "the body of the request is too large",
+              "send less, or ask the operator to raise max_body"};
+    case Reason::credential_refused:
+      return {did_refuse, "the request carries a credential of its own",
+              "send it without one: Stile adds the operator's"};
+    case Reason::placeholder_misplaced:
+      return {did_refuse, "the placeholder of a secret is outside of its header",
+              "use it only as the key of the client for this host"};
+    case Reason::origin_certificate:
+      return {could_not, "its TLS certificate could not be verified",
+              "ask the operator to check the certificate, or to add its CA to intercept.trust"};
     case Reason::audit_unavailable:
       return {did_refuse, "the audit log cannot be written, and nothing passes without its line",
               "ask the operator to check the disk of the log"};

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "acl/result.h"
 #include "acl/rule_set.h"
+#include "base/result.h"
 
 namespace stile::acl {
 

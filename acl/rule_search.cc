@@ -105,6 +105,22 @@ DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination) {
   return {true, match.rules.front()};
 }
 
+bool visit_carried_ports(const AgentPolicy& agent, const HostKey& key, const Moment& moment,
+                         const std::function<bool(Scheme, std::uint16_t)>& visit) {
+  const auto visit_rule = [&](const CoveringRule& rule) {
+    if (rule.reach == Reach::bare) return false;
+    return visit(rule.reach == Reach::http ? Scheme::http : Scheme::tunnel, rule.port);
+  };
+  const auto visit_sets = [&](Sets sets) {
+    return std::any_of(sets.begin(), sets.end(),
+                       [&](const auto& set) { return set->visit(key, visit_rule); });
+  };
+  return visit_sets(agent.allow.sets) ||
+         std::any_of(agent.grants.begin(), agent.grants.end(), [&](const Grant& grant) {
+           return is_alive(grant, moment) && visit_sets(sets_of(grant));
+         });
+}
+
 bool covers(const Rules& rules, const HostKey& key, std::uint16_t port) {
   return static_cast<bool>(
       find_in_lists(rules.sets, rules.regexes.get(), {key, Scheme::tunnel, port, true}));

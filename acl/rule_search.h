@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "acl/policy.h"
 
@@ -40,6 +41,12 @@ struct DenyMatch {
 // Whether a pattern of the list covers a tunnel to the name and port. A regex that cannot run
 // covers nothing.
 [[nodiscard]] bool covers(const Rules& rules, const HostKey& key, std::uint16_t port);
+
+// Calls visit(scheme, port) for every pattern with a port, of the allow lists and of grants in
+// force, that covers the name. Stops and returns true when visit returns true.
+[[nodiscard]] bool visit_carried_ports(const AgentPolicy& agent, const HostKey& key,
+                                       const Moment& moment,
+                                       const std::function<bool(Scheme, std::uint16_t)>& visit);
 
 // Whether a rule that covers the name contains an underscore itself: only then is a name that is
 // not LDH intended. A deny rule counts only where it denies; otherwise it would open the name

@@ -15,14 +15,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 
 namespace stile::audit {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-Error failure(const std::string& path, int error) { return Error{path + ": " + error_text(error)}; }
 
 // /proc/locks has lines like "3: FLOCK  ADVISORY  WRITE 4711 fe:01:123456 0 EOF". Only for
 // messages, so a miss is harmless: in a container the holder may be invisible.
@@ -49,12 +47,13 @@ bool wait_writable(int fd, Clock::time_point deadline) {
 
 }  // namespace
 
-int open_without_links(const std::string& path, int flags, mode_t mode) {
+UniqueFd open_without_links(const std::string& path, int flags, mode_t mode) {
   open_how how{};
   how.flags = static_cast<decltype(how.flags)>(flags);
   how.mode = (flags & O_CREAT) != 0 ? mode : 0;
   how.resolve = RESOLVE_NO_SYMLINKS;
-  return static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how));
+  return UniqueFd{
+      static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how))};
 }
 
 Result<File> File::open(const std::string& path, Links links) { return open_with(path, 0, links); }
@@ -66,27 +65,23 @@ Result<File> File::open_with(const std::string& path, int flags, Links links) {
   // If the file was renamed between open and flock, it no longer has the name: check again.
   for (int attempt = 0; attempt < 10; ++attempt) {
     const int wanted = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | flags;
-    const int fd = links == Links::follow ? ::open(path.c_str(), wanted, 0640)
-                                          : open_without_links(path, wanted, 0640);
-    if (fd < 0) {
+    UniqueFd fd = links == Links::follow ? UniqueFd{::open(path.c_str(), wanted, 0640)}
+                                         : open_without_links(path, wanted, 0640);
+    if (!fd) {
       return errno == ELOOP && links == Links::refuse
                  ? Error{path + ": a part of it is a link; name the place itself"}
-                 : failure(path, errno);
+                 : system_error(path);
     }
     struct stat status {};
-    if (::fstat(fd, &status) != 0) {
-      const int error = errno;
-      ::close(fd);
-      return failure(path, error);
-    }
-    File file{fd, S_ISREG(status.st_mode)};
+    if (::fstat(fd.get(), &status) != 0) return system_error(path);
+    File file{std::move(fd), S_ISREG(status.st_mode)};
     if (!file.is_regular_) return file;
     // Another user could write to it under another name.
     if (links == Links::refuse && status.st_nlink > 1) {
       return Error{path + ": the file has another name (a hard link); remove it, or log elsewhere"};
     }
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return failure(path, errno);
+    if (::flock(file.fd(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return system_error(path);
       return Error{path + ": " + holder_of_lock(status.st_ino) + " writes to this log already"};
     }
     if (file.is_named(path, links)) return file;
@@ -95,19 +90,10 @@ Result<File> File::open_with(const std::string& path, int flags, Links links) {
 }
 
 Result<File> File::standard_output() {
-  const int fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  UniqueFd fd{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)};
   struct stat status {};
-  if (fd < 0 || ::fstat(fd, &status) != 0) return failure("standard output", errno);
-  return File{fd, S_ISREG(status.st_mode)};
-}
-
-File& File::operator=(File&& other) noexcept {
-  swap(other);
-  return *this;
-}
-
-File::~File() {
-  if (fd_ >= 0) ::close(fd_);
+  if (!fd || ::fstat(fd.get(), &status) != 0) return system_error("standard output");
+  return File{std::move(fd), S_ISREG(status.st_mode)};
 }
 
 File::Written File::write(std::string_view bytes, std::chrono::milliseconds patience) {
@@ -116,15 +102,15 @@ File::Written File::write(std::string_view bytes, std::chrono::milliseconds pati
   while (written.bytes < bytes.size()) {
     std::string_view rest = bytes.substr(written.bytes);
     if (!is_regular_) {
-      if (!wait_writable(fd_, deadline)) return {written.bytes, EAGAIN};
+      if (!wait_writable(fd(), deadline)) return {written.bytes, EAGAIN};
       // After POLLOUT a pipe accepts this many bytes without blocking, regardless of its flags.
       rest = rest.substr(0, PIPE_BUF);
     }
-    const ssize_t count = ::write(fd_, rest.data(), rest.size());
+    const ssize_t count = ::write(fd(), rest.data(), rest.size());
     if (count >= 0) {
       written.bytes += static_cast<std::size_t>(count);
     } else if (errno == EAGAIN) {
-      if (!wait_writable(fd_, deadline)) return {written.bytes, EAGAIN};
+      if (!wait_writable(fd(), deadline)) return {written.bytes, EAGAIN};
     } else if (errno != EINTR) {
       return {written.bytes, errno};
     }
@@ -134,21 +120,19 @@ File::Written File::write(std::string_view bytes, std::chrono::milliseconds pati
 
 std::uint64_t File::size() const noexcept {
   struct stat status {};
-  return ::fstat(fd_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+  return ::fstat(fd(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 bool File::is_named(const std::string& path, Links links) const noexcept {
   struct stat mine {
   }, named{};
-  if (::fstat(fd_, &mine) != 0) return false;
+  if (::fstat(fd(), &mine) != 0) return false;
   if (links == Links::follow) {
     if (::stat(path.c_str(), &named) != 0) return false;
   } else {
-    const int fd = open_without_links(path, O_PATH | O_CLOEXEC, 0);
-    if (fd < 0) return errno == EACCES;
-    const bool is_known = ::fstat(fd, &named) == 0;
-    ::close(fd);
-    if (!is_known) return false;
+    const auto path_fd = open_without_links(path, O_PATH | O_CLOEXEC, 0);
+    if (!path_fd) return errno == EACCES;
+    if (::fstat(path_fd.get(), &named) != 0) return false;
   }
   return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }

@@ -10,7 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "acl/result.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stile::audit {
 
@@ -27,9 +28,6 @@ class File {
   // Like open, but the file must not exist yet.
   static Result<File> create(const std::string& path);
   static Result<File> standard_output();
-  File(File&& other) noexcept { swap(other); }
-  File& operator=(File&& other) noexcept;
-  ~File();
 
   struct Written {
     std::size_t bytes = 0;  // fewer than requested: see `error`
@@ -39,7 +37,7 @@ class File {
   // reader), but at most `patience` in total.
   Written write(std::string_view bytes, std::chrono::milliseconds patience);
 
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] bool is_regular() const noexcept { return is_regular_; }
   // Asks the kernel: another process may have truncated the file (logrotate's copytruncate).
   [[nodiscard]] std::uint64_t size() const noexcept;
@@ -47,17 +45,13 @@ class File {
   [[nodiscard]] bool is_named(const std::string& path, Links links = Links::follow) const noexcept;
 
  private:
-  File(int fd, bool is_regular) noexcept : fd_{fd}, is_regular_{is_regular} {}
+  File(UniqueFd fd, bool is_regular) noexcept : fd_{std::move(fd)}, is_regular_{is_regular} {}
   static Result<File> open_with(const std::string& path, int flags, Links links);
-  void swap(File& other) noexcept {
-    std::swap(fd_, other.fd_);
-    std::swap(is_regular_, other.is_regular_);
-  }
-  int fd_ = -1;
+  UniqueFd fd_;
   bool is_regular_ = false;
 };
 
 // Like open(2), but fails with ELOOP if any part of the path is a symbolic link.
-[[nodiscard]] int open_without_links(const std::string& path, int flags, mode_t mode);
+[[nodiscard]] UniqueFd open_without_links(const std::string& path, int flags, mode_t mode);
 
 }  // namespace stile::audit

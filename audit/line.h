@@ -29,6 +29,8 @@ enum class Key : std::uint8_t {
   status,
   origin,
   sni,
+  tls,
+  secret,
   bytes_up,
   bytes_down,
   duration_ms,

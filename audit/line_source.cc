@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "acl/error_text.h"
 #include "audit/format.h"
+#include "base/system_error.h"
 
 namespace stile::audit {
 namespace {
@@ -18,23 +18,14 @@ constexpr std::size_t buffer_bytes = 4 * max_line_bytes;
 }
 
 Result<LineSource> LineSource::open(const std::string& path) {
-  const int fd = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                             : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Error{path + ": " + error_text(errno)};
-  return LineSource{fd, path};
+  UniqueFd fd{path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                          : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!fd) return system_error(path);
+  return LineSource{std::move(fd), path};
 }
 
-LineSource::LineSource(int fd, std::string name)
-    : fd_{fd}, name_{std::move(name)}, buffer_(buffer_bytes, '\0') {}
-
-LineSource::LineSource(LineSource&& other) noexcept
-    : fd_{std::exchange(other.fd_, -1)},
-      name_{std::move(other.name_)},
-      buffer_{std::move(other.buffer_)} {}
-
-LineSource::~LineSource() {
-  if (fd_ >= 0) ::close(fd_);
-}
+LineSource::LineSource(UniqueFd fd, std::string name)
+    : fd_{std::move(fd)}, name_{std::move(name)}, buffer_(buffer_bytes, '\0') {}
 
 // Reads more after the buffered bytes; false at the end.
 bool LineSource::fill() {
@@ -44,7 +35,7 @@ bool LineSource::fill() {
     begin_ = 0;
   }
   while (true) {
-    const ssize_t count = ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
+    const ssize_t count = ::read(fd_.get(), buffer_.data() + end_, buffer_.size() - end_);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) error_ = name_ + ": " + error_text(errno);
     if (count <= 0) return false;

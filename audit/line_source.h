@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "acl/result.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stile::audit {
 
@@ -14,11 +15,8 @@ class LineSource {
  public:
   // "-" is standard input.
   static Result<LineSource> open(const std::string& path);
-  // Takes ownership of an open file; `name` is for messages.
-  LineSource(int fd, std::string name);
-  LineSource(LineSource&& other) noexcept;
-  LineSource& operator=(LineSource&&) = delete;
-  ~LineSource();
+  // `name` is for messages.
+  LineSource(UniqueFd fd, std::string name);
 
   // Moves to the next line; false at the end of the file or after an error.
   bool next();
@@ -32,7 +30,7 @@ class LineSource {
  private:
   bool fill();
 
-  int fd_;
+  UniqueFd fd_;
   std::string name_;
   std::string buffer_;
   std::size_t begin_ = 0, end_ = 0;  // unread bytes in the buffer

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "acl/error_text.h"
 #include "audit/rotate.h"
 #include "audit/tail.h"
+#include "base/system_error.h"
 
 namespace stile::audit {
 namespace {
@@ -27,15 +27,12 @@ bool ends_in_newline(const File& file) {
 }
 
 Result<Tail> read_tail_of(const std::string& path, File::Links links) {
-  const int fd = links == File::Links::follow ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC)
-                                              : open_without_links(path, O_RDONLY | O_CLOEXEC, 0);
-  if (fd < 0) {
-    if (errno == ENOENT) return Tail{};
-    return Error{path + ": " + error_text(errno)};
-  }
-  auto tail = read_tail(fd, path);
-  ::close(fd);
-  return tail;
+  const UniqueFd fd = links == File::Links::follow
+                          ? UniqueFd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}
+                          : open_without_links(path, O_RDONLY | O_CLOEXEC, 0);
+  if (fd) return read_tail(fd.get(), path);
+  if (errno == ENOENT) return Tail{};
+  return system_error(path);
 }
 
 }  // namespace

@@ -12,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
-#include "acl/result.h"
 #include "audit/batch.h"
 #include "audit/chain.h"
 #include "audit/file.h"
 #include "audit/format.h"
 #include "audit/torn.h"
+#include "base/result.h"
 
 namespace stile::audit {
 

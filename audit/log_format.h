@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "acl/result.h"
 #include "audit/record.h"
+#include "base/result.h"
 
 namespace stile::audit {
 

@@ -1,8 +1,9 @@
 // Log: numbers, links and writes lines under one lock; queues or counts what cannot be written.
 #include <chrono>
 
-#include "acl/error_text.h"
 #include "audit/log.h"
+#include "base/system_error.h"
+#include "base/unix_time.h"
 
 namespace stile::audit {
 namespace {
@@ -13,11 +14,6 @@ constexpr std::chrono::milliseconds patience{1000};
 constexpr std::size_t max_waiting_bytes = 64 * 1024 * 1024;
 // How many queued bytes go into one write.
 constexpr std::size_t chunk_bytes = 256 * 1024;
-
-std::int64_t now_micros() {
-  using namespace std::chrono;
-  return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -112,7 +108,7 @@ bool Log::append_gap() {
   if (options_.format == Format::squid || (!torn_.present() && lost_ == 0)) return false;
   Record record;
   record.event = Event::audit_gap;
-  record.time_us = now_micros();
+  record.time_us = unix_micros();
   if (lost_ > 0) {
     record.reason = acl::Reason::audit_unavailable;
     record.count = lost_;

@@ -33,6 +33,8 @@ struct Record {
   int status = 0;
   std::string_view origin;
   std::string_view sni;
+  std::string_view tls;     // "opened": Stile is an end of it
+  std::string_view secret;  // the names of those that were put in
   std::optional<std::uint64_t> bytes_up, bytes_down;
   std::optional<std::uint64_t> duration_ms;
   std::vector<std::string_view> stripped;

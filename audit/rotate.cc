@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 
 namespace stile::audit {
 namespace {

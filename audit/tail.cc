@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "acl/error_text.h"
 #include "audit/format.h"
 #include "audit/line.h"
+#include "base/system_error.h"
 
 namespace stile::audit {
 namespace {

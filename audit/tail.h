@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "acl/result.h"
 #include "audit/chain.h"
 #include "audit/torn.h"
+#include "base/result.h"
 
 namespace stile::audit {
 

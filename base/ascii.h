@@ -15,6 +15,10 @@ namespace stile {
 
 inline constexpr std::string_view hex_digits = "0123456789abcdef";
 
+inline void append_hex(std::string& out, unsigned char byte) {
+  out += {hex_digits[byte >> 4U], hex_digits[byte & 15U]};
+}
+
 // The value of a hexadecimal digit of either case, or -1.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
   if (is_digit(c)) return c - '0';

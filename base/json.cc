@@ -12,7 +12,7 @@ void append_quoted(std::string& out, std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
-      out.append("\\u00").append(1, hex_digits[byte >> 4]).append(1, hex_digits[byte & 15]);
+      append_hex(out += "\\u00", byte);
     } else {
       if (c == '"' || c == '\\') out += '\\';
       out += c;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What one agent notices of another that does its worst, within the limits of the default config.
 
-    bench/fairness.py [--build build/release] [--rounds 3]
+    bench/fairness.py [--build build/package] [--rounds 3]
 
 One agent opens tunnels one after the other and times each, from connect to the first byte of the
 origin; alone first, then beside each kind of abuse and all kinds together. The proxy has a core of its
@@ -171,7 +171,7 @@ KINDS = {"flood": ["flood"], "slowloris": ["slowloris"], "bulk both ways": ["bul
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/package")
     parser.add_argument("--loadgen", type=pathlib.Path, help="default: that of the build")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench/results")
     parser.add_argument("--rounds", type=int, default=3)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long a revocation takes with many tunnels open, and what the others notice of it.
 
-    bench/revoke.py [--build build/release] [--tunnels 9500]
+    bench/revoke.py [--build build/package] [--tunnels 9500]
 
 Opens the tunnels of one agent to one host, and one tunnel of another agent that plays ping-pong all
 the time. Then revokes the host, and prints the time from the request to the last close that a client
@@ -128,7 +128,7 @@ def revoke(folder, sockets):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--build", default="build/package")
     parser.add_argument("--tunnels", type=int, default=9500)
     parser.add_argument("--workers", type=int, default=1)
     flags = parser.parse_args()

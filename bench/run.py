@@ -44,7 +44,7 @@ def parse_arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenario", nargs="*", help="default: all")
     parser.add_argument("--list", action="store_true", help="print the scenarios")
-    parser.add_argument("--build", type=pathlib.Path, default=root / "build/release",
+    parser.add_argument("--build", type=pathlib.Path, default=root / "build/package",
                         help="where floor, loadgen and stiled were built")
     parser.add_argument("--results", type=pathlib.Path, default=root / "bench/results")
     parser.add_argument("--only", help="contenders, separated by commas")

@@ -2,33 +2,43 @@
 #include "cli/advice.h"
 
 #include <algorithm>
-#include <array>
 
-#include "cli/look_alike.h"
+#include "acl/look_alike.h"
+#include "acl/remedy.h"
+#include "acl/rule_search.h"
+#include "base/quoted.h"
 #include "config/diagnostics.h"
 
 namespace stile::cli {
 namespace {
 
-// Protocols that do not begin with a TLS hello, by their usual port.
-constexpr std::array<std::uint16_t, 11> ports_without_tls{21,  22,   25,   80,   110, 143,
-                                                          587, 3306, 5432, 6379, 9418};
 // How the daemon names the rules of `stile revoke`.
 constexpr std::string_view revoked_mark = " (revoked through the control socket)";
 constexpr std::size_t most_typed_patterns = 20;
 
-bool is_plain_word(std::string_view text) {
-  constexpr std::string_view harmless =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:/";
-  return !text.empty() && text.find_first_not_of(harmless) == std::string_view::npos;
+// As far as the daemon has listed its rules.
+acl::Rules rules_of(const std::vector<std::string>& patterns) {
+  acl::RuleSet::Builder builder{"the daemon"};
+  for (const auto& pattern : patterns) static_cast<void>(builder.add_text(pattern, 0));
+  acl::Rules rules{{std::move(builder).build()}, nullptr};
+  if (auto regexes = acl::RegexSet::compile(rules.sets)) rules.regexes = std::move(*regexes);
+  return rules;
 }
 
-// For a shell.
-std::string word(const std::string& text) {
-  if (is_plain_word(text)) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
-  return quoted + "'";
+acl::AgentPolicy policy_of(const Situation& situation) {
+  acl::AgentPolicy policy;
+  policy.ports = situation.ports;
+  policy.http_ports = situation.http_ports;
+  policy.allow = rules_of(situation.allow);
+  policy.deny = rules_of(situation.deny);
+  policy.look_alikes = acl::LookAlikes::of(policy.allow);
+  return policy;
+}
+
+acl::Remedy remedy_after(const Refused& refused, const Situation& situation) {
+  const auto policy = policy_of(situation);
+  const auto reason = acl::reason_named(refused.reason).value_or(acl::Reason::internal_error);
+  return acl::remedy_for({reason, refused.scheme, refused.host, refused.port}, &policy);
 }
 
 // Where the agent's keys are changed, and how the change takes effect.
@@ -42,47 +52,61 @@ std::string change_entry(const Refused& refused, const Situation& situation,
   return change + " in the entry of " + refused.agent + place + ", then: stile reload";
 }
 
-Advice allow(const Refused& refused, const Situation& situation, const std::string& pattern,
-             const std::string& note = {}) {
+Advice allow(const Refused& refused, const Situation& situation, const std::string& pattern) {
   // A pattern is LDH labels, a scheme and a port: nothing in it means anything to a shell.
-  if (!acl::Pattern::parse(pattern) || !is_plain_word(pattern)) {
+  if (pattern.empty() || !is_plain_word(pattern)) {
     return {{}, "the host is malformed; no rule can allow it"};
   }
   if (situation.is_stile_run) return {{}, "add to stile run: --allow " + pattern};
-  return {"stile allow " + refused.agent + ' ' + pattern + " --for 10m", note};
-}
-
-Advice allow_without_tls(const Refused& refused, const Situation& situation) {
-  return allow(refused, situation, "tcp://" + refused.host + ':' + std::to_string(refused.port),
-               "tcp:// is a tunnel without TLS inside: the name in it cannot be checked");
-}
-
-Advice after_host_or_port(const Refused& refused, const Situation& situation) {
-  if (const auto known = look_alike(refused.host, situation.allow); !known.empty()) {
-    return {{},
-            "WARNING: " + (is_plain_word(refused.host) ? refused.host : std::string{"this name"}) +
-                " looks like " + known + ", which " + refused.agent +
-                " may reach: a typing error, or an imitation. Find out who owns it before you "
-                "allow it"};
-  }
-  const bool speaks_no_tls = refused.scheme == acl::Scheme::tunnel &&
-                             std::find(ports_without_tls.begin(), ports_without_tls.end(),
-                                       refused.port) != ports_without_tls.end();
-  if (speaks_no_tls) return allow_without_tls(refused, situation);
-  return allow(refused, situation, pattern_for(refused.scheme, refused.host, refused.port));
+  if (situation.is_gone) return {{}, "there is no agent " + refused.agent + " any more"};
+  return {"stile allow " + refused.agent + ' ' + pattern + " --for 10m",
+          pattern.starts_with("tcp://")
+              ? "tcp:// is a tunnel without TLS inside: the name in it cannot be checked"
+              : ""};
 }
 
 Advice after_deny_rule(const Refused& refused, const Situation& situation) {
   const std::string_view rule = refused.rule;
   if (rule.ends_with(revoked_mark)) {
     const std::string pattern{rule.substr(0, rule.size() - revoked_mark.size())};
-    return {"stile allow " + refused.agent + ' ' + word(pattern), "it was revoked by hand"};
+    return {"stile allow " + refused.agent + ' ' + shell_word(pattern), "it was revoked by hand"};
   }
   if (situation.is_stile_run) return {{}, "a --deny wins over every --allow; leave it out"};
   const std::string named = rule.empty() ? std::string{"stile explain names it"} : refused.rule;
   return {{},
           "a deny rule wins over every allow rule and grant (" + named +
               "): remove it, then: stile check && stile reload"};
+}
+
+// Refused because no rule fits.
+Advice after_want_of_a_rule(const Refused& refused, const Situation& situation) {
+  const auto remedy = remedy_after(refused, situation);
+  if (!remedy.imitated.empty()) {
+    return {{},
+            "WARNING: " + (is_plain_word(refused.host) ? refused.host : std::string{"this name"}) +
+                " looks like " + remedy.imitated + ", which " + refused.agent +
+                " may reach: a typing error, or an imitation. Find out who owns it before you "
+                "allow it"};
+  }
+  if (!remedy.denied_by.empty()) {
+    const auto& revoked = situation.revoked;
+    const bool is_revoked =
+        std::find(revoked.begin(), revoked.end(), remedy.denied_by) != revoked.end();
+    Refused denied = refused;
+    denied.rule = remedy.denied_by + (is_revoked ? std::string{revoked_mark} : std::string{});
+    return after_deny_rule(denied, situation);
+  }
+  return allow(refused, situation, remedy.pattern);
+}
+
+Advice after_bad_request(const Refused& refused, const Situation& situation) {
+  // A name with an underscore needs a rule that names it.
+  const auto remedy = remedy_after(refused, situation);
+  if (!remedy.pattern.empty() || !remedy.denied_by.empty()) {
+    return after_want_of_a_rule(refused, situation);
+  }
+  const auto what = refused.detail.empty() ? std::string{} : ": " + refused.detail;
+  return {{}, "the request is malformed" + what + "; no rule can allow it"};
 }
 
 Advice after_offline(const Refused& refused, const Situation& situation) {
@@ -98,7 +122,7 @@ Advice after_expiry(const Refused& refused, const Situation& situation) {
           "as root, with its card: stile-netns create " + refused.agent + " --card FILE --ttl 1h"};
     }
     std::string command = "stile-netns create " + refused.agent + " --ttl 1h";
-    for (const auto& pattern : situation.allow) command += " --allow " + word(pattern);
+    for (const auto& pattern : situation.allow) command += " --allow " + shell_word(pattern);
     return {std::move(command), "as root: the agent lives in a namespace"};
   }
   const auto note = change_entry(refused, situation, "set a later `expires` or `ttl_seconds`");
@@ -121,15 +145,35 @@ Advice after_ech(const Refused& refused, const Situation& situation) {
               change_entry(refused, situation, "set ech = [\"" + refused.host + "\"]")};
 }
 
-}  // namespace
-
-std::string pattern_for(acl::Scheme scheme, const std::string& host, std::uint16_t port) {
-  const bool is_http = scheme == acl::Scheme::http;
-  const std::uint16_t usual = is_http ? 80 : 443;
-  std::string pattern = (is_http ? "http://" : "") + host;
-  if (port != 0 && port != usual) pattern += ':' + std::to_string(port);
-  return pattern;
+// Refused inside TLS that Stile ends.
+template <class Entry>
+Advice after_inside(std::string_view reason, const Entry& entry) {
+  if (reason == "method-not-allowed") return entry("add the method to a `request` entry");
+  if (reason == "path-not-allowed") return entry("add the path to a `request` entry");
+  if (reason == "upgrade-not-allowed") return entry("set websocket = true in a `request` entry");
+  if (reason == "body-too-large") return entry("raise max_body in a `request` entry");
+  if (reason == "credential-refused") {
+    return entry("let the client send no key of its own, or set own = \"replace\" in the secret");
+  }
+  if (reason == "placeholder-misplaced") {
+    return {{}, "the client sent the placeholder outside of the secret's header: it stays refused"};
+  }
+  if (reason == "host-mismatch") {
+    return {{}, "the request names another host than its tunnel: it stays refused"};
+  }
+  if (reason == "client-tls-failed") {
+    return entry(
+        "let the client trust what `stile ca` prints; if it pins a certificate, remove the "
+        "`request` entries and secrets for this host");
+  }
+  if (reason == "no-application-protocol") {
+    return entry(
+        "let the client use HTTP/1.1, or remove the `request` entries and secrets for this host");
+  }
+  return {};
 }
+
+}  // namespace
 
 Advice advice_after(const Refused& refused, const Situation& situation) {
   const std::string_view reason = refused.reason;
@@ -145,10 +189,10 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
   if (reason == "internal-error") return {"journalctl -u stiled -n 50", "this is a bug of stiled"};
   if (refused.agent.empty()) return {};
   if (reason == "host-not-allowed" || reason == "port-not-allowed") {
-    return after_host_or_port(refused, situation);
+    return after_want_of_a_rule(refused, situation);
   }
   if (reason == "not-tls" || reason == "client-hello-timeout") {
-    return allow_without_tls(refused, situation);
+    return allow(refused, situation, remedy_after(refused, situation).pattern);
   }
   if (reason == "host-denied") return after_deny_rule(refused, situation);
   if (reason == "offline") return after_offline(refused, situation);
@@ -175,7 +219,7 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
             "the client asked for one name and speaks TLS to another: domain fronting. It stays "
             "refused"};
   }
-  if (reason == "bad-request") return {{}, "the request is malformed; no rule can allow it"};
+  if (reason == "bad-request") return after_bad_request(refused, situation);
   if (reason == "dns-failure") {
     return {{}, "the name does not resolve for the proxy: see [dns] servers, or the name is wrong"};
   }
@@ -186,15 +230,49 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
   if (reason == "revoked") {
     return {"stile agents " + refused.agent, "the policy changed while it was open"};
   }
-  if (reason == "rate-limited") return {{}, "see in_flight_per_agent in [dns]"};
+  if (reason == "rate-limited") {
+    return {{}, "too many of its look-ups wait for DNS: see in_flight_per_agent in [dns]"};
+  }
   if (reason == "idle-timeout") return {{}, "see idle_timeout_ms in [limits]"};
-  return {};
+  return after_inside(reason, entry);
+}
+
+namespace {
+
+// What a pattern for one host reaches; a bare one stands for the listed ports.
+acl::Destination destination_of(const acl::Pattern& host, const acl::HostKey& key) {
+  const bool is_bare = host.reach == acl::Pattern::Reach::bare;
+  const bool is_http = host.reach == acl::Pattern::Reach::http;
+  return {key, is_http ? acl::Scheme::http : acl::Scheme::tunnel, host.port, is_bare};
+}
+
+}  // namespace
+
+std::string allowing_rule(const Situation& situation, const acl::Pattern& host) {
+  const auto parsed = acl::parse_host(host.name);
+  const bool is_one = host.kind == acl::Pattern::Kind::exact &&
+                      host.reach != acl::Pattern::Reach::tcp &&
+                      parsed.kind == acl::HostParse::Kind::name;
+  if (!is_one) return {};
+  const acl::HostKey key{parsed.host};
+  const auto policy = policy_of(situation);
+  const auto found = acl::find_allow(policy, destination_of(host, key), {});
+  return found ? found.rule.pattern() : std::string{};
+}
+
+std::string denying_rule(const Situation& situation, const acl::Pattern& host) {
+  const auto parsed = acl::parse_host(host.name);
+  if (parsed.kind != acl::HostParse::Kind::name) return {};
+  const acl::HostKey key{parsed.host};
+  const auto policy = policy_of(situation);
+  const auto found = acl::find_deny(policy, destination_of(host, key));
+  return found.rule ? found.rule.pattern() : std::string{};
 }
 
 std::string advice_text(const Advice& advice, std::string_view indent) {
   std::string text;
   const auto add = [&](std::string_view label, const std::string& words) {
-    if (!words.empty()) text.append(indent).append(label).append(config::printable(words)) += '\n';
+    if (!words.empty()) text.append(indent).append(label).append(printable(words)) += '\n';
   };
   add("next: ", advice.command);
   add("note: ", advice.note);

@@ -20,15 +20,19 @@ struct Refused {
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::string host;
   std::uint16_t port = 0;
-  std::string rule;  // the rule that decided, as the log and explanations name it; may be empty
+  std::string rule;    // the rule that decided, as the log and explanations name it; may be empty
+  std::string detail;  // of bad-request: what is malformed; may be empty
 };
 
 // What the daemon reports about that agent now. Empty if no daemon answers.
 struct Situation {
   bool everybody_is_offline = false;
-  bool is_stile_run = false;       // a run that has ended: no daemon takes commands
-  std::string entry;               // "put-agent", or the file of its entry, with a line in a config
-  std::vector<std::string> allow;  // its patterns
+  bool is_stile_run = false;  // a run that has ended: no daemon takes commands
+  bool is_gone = false;       // the daemon has no such agent any more
+  std::string entry;          // "put-agent", or the file of its entry, with a line in a config
+  std::vector<std::string> allow, deny;  // its patterns
+  std::vector<std::string> revoked;      // those of `deny` that `stile revoke` made
+  std::vector<std::uint16_t> ports{443}, http_ports;
   bool has_only_allow_rules = false;  // they are all of its rules
 };
 
@@ -37,13 +41,14 @@ struct Advice {
   std::string note;     // what is not a command: a reason, a change to a file; may be empty
 };
 
-// The pattern that covers only this: "example.com", "example.com:8443", "http://example.com".
-[[nodiscard]] std::string pattern_for(acl::Scheme scheme, const std::string& host,
-                                      std::uint16_t port);
-
 // The agent chooses the host, and the operator pastes the advice. So the advice never contains
 // bytes from the agent that are special to a shell or a terminal.
 [[nodiscard]] Advice advice_after(const Refused& refused, const Situation& situation);
+
+// The pattern of the agent's own rules that allows a host already, or denies it; empty: none does,
+// or the pattern is not the name of one host.
+[[nodiscard]] std::string allowing_rule(const Situation& situation, const acl::Pattern& host);
+[[nodiscard]] std::string denying_rule(const Situation& situation, const acl::Pattern& host);
 
 // "next: …" and "note: …", one line each, after `indent`; empty if there is no advice.
 [[nodiscard]] std::string advice_text(const Advice& advice, std::string_view indent = {});

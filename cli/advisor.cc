@@ -13,7 +13,9 @@ using audit::Key;
 // Bounds memory: an agent can be refused at any number of hosts, any number of times.
 constexpr std::size_t most_remembered = 10'000;
 constexpr std::chrono::seconds situation_lasts{1};
-constexpr std::string_view run_agent = "run";  // the id that `stile run` gives its command
+
+// The ids that `stile run` gives its command: with a proxy of its own, and at a daemon.
+bool is_of_a_run(const std::string& agent) { return agent == "run" || agent.starts_with("run-"); }
 
 Refused refused_in(const audit::Line& line) {
   Refused refused;
@@ -25,6 +27,7 @@ Refused refused_in(const audit::Line& line) {
   const bool is_port = port <= std::numeric_limits<std::uint16_t>::max();
   refused.port = is_port ? static_cast<std::uint16_t>(port) : std::uint16_t{0};
   refused.rule = line.text(Key::rule);
+  refused.detail = line.text(Key::detail);
   return refused;
 }
 
@@ -40,7 +43,7 @@ Situation Advisor::ask(const std::string& agent) {
     }
   }
   Situation situation = client_ ? ask_situation(*client_, agent) : Situation{};
-  situation.is_stile_run = agent == run_agent && situation.entry.empty();
+  situation.is_stile_run = is_of_a_run(agent) && situation.entry.empty();
   return situation;
 }
 
@@ -59,7 +62,9 @@ Advice Advisor::after(const audit::Line& line) {
   kind.append(" ").append(refused.host).append(":").append(std::to_string(refused.port));
   if (told_.size() >= most_remembered) told_.clear();
   if (!told_.insert(std::move(kind)).second) return {};
-  return advice_after(refused, situation_of(refused.agent));
+  auto advice = advice_after(refused, situation_of(refused.agent));
+  advice.command = addressed(std::move(advice.command), options_);
+  return advice;
 }
 
 }  // namespace stile::cli

@@ -4,9 +4,9 @@
 #include <iostream>
 
 #include "audit/text.h"
+#include "base/table.h"
+#include "base/units.h"
 #include "cli/command.h"
-#include "cli/human.h"
-#include "cli/table.h"
 
 namespace stile::cli {
 namespace {
@@ -101,6 +101,7 @@ int print_agent(const Json& answer, const Terminal& terminal) {
   print_line("allow_ip", joined(list_of(policy, "allow_ip")));
   print_line("ports", joined(list_of(policy, "ports")));
   print_line("http_ports", joined(list_of(policy, "http_ports")));
+  print_line("ech", text_of(policy, "ech"));
   print_line("left up", budget_text(agent, "bytes_up"));
   print_line("left down", budget_text(agent, "bytes_down"));
   print_counters(agent);

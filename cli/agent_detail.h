@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/terminal.h"
 #include "cli/json.h"
-#include "cli/terminal.h"
 
 namespace stile::cli {
 

@@ -2,10 +2,10 @@
 #include <iostream>
 #include <memory>
 
+#include "base/table.h"
 #include "cli/agent_detail.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
-#include "cli/table.h"
 
 namespace stile::cli {
 namespace {
@@ -26,6 +26,7 @@ int print_all(const Json& answer, const Terminal& terminal) {
                {"OPEN", Align::right, Cut::never, 1},
                {"ALLOWED", Align::right, Cut::never, 2},
                {"DENIED", Align::right, Cut::never, 1},
+               {"WOULD DENY", Align::right, Cut::never, 2},
                {"BYTES UP LEFT", Align::right, Cut::never, 2}}};
   for (const Json& agent : list_of(answer, "agents")) {
     const auto mode = text_of(agent, "mode");
@@ -37,6 +38,7 @@ int print_all(const Json& answer, const Terminal& terminal) {
                text_of(agent, "connections"),
                text_of(agent, "requests_allowed"),
                text_of(agent, "requests_denied"),
+               text_of(agent, "requests_would_deny"),
                budget_text(agent, "bytes_up")});
   }
   if (table.is_empty()) {

@@ -1,15 +1,19 @@
 // stile allow: adds a grant to the policy, for a limited time or until it is revoked.
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "audit/text.h"
+#include "base/quoted.h"
+#include "base/units.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
 #include "cli/edit_list.h"
 #include "cli/save_rule.h"
+#include "cli/situation.h"
 #include "config/diagnostics.h"
-#include "config/units.h"
 
 namespace stile::cli {
 namespace {
@@ -25,11 +29,11 @@ struct AllowOptions {
 
 Json allow_request(const AllowOptions& options) {
   Json request{{"action", "allow"}, {"agent", options.agent}, {"hosts", options.hosts}};
-  if (const auto time = config::parse_duration(options.duration)) {
+  if (const auto time = parse_duration(options.duration)) {
     request.set("ttl_seconds", std::chrono::duration_cast<std::chrono::seconds>(*time).count());
   }
   if (options.max_requests > 0) request.set("max_requests", options.max_requests);
-  if (const auto size = config::parse_size(options.bytes_up)) request.set("bytes_up", *size);
+  if (const auto size = parse_size(options.bytes_up)) request.set("bytes_up", *size);
   if (!options.reason.empty()) request.set("reason", options.reason);
   return request;
 }
@@ -48,7 +52,7 @@ int print_allow(const AllowOptions& options, const Json& answer) {
   if (!restored.empty()) {
     const bool has_limits =
         !options.duration.empty() || options.max_requests > 0 || !options.bytes_up.empty();
-    std::cout << "no longer revoked: " << config::printable(joined(restored)) << "; the policy of "
+    std::cout << "no longer revoked: " << printable(joined(restored)) << "; the policy of "
               << options.agent << " decides again"
               << (has_limits ? ", and the limits of a grant do not hold for what it allows" : "")
               << '\n';
@@ -59,20 +63,45 @@ int print_allow(const AllowOptions& options, const Json& answer) {
     std::cout << (&host == &options.hosts.front() ? " " : ", ") << host;
   }
   print_grant_limits(options);
-  std::cout << "\n  take it back: stile revoke " << options.agent << " --grant "
-            << config::printable(text_of(answer, "grant")) << '\n';
+  const auto undo = "stile revoke " + options.agent + " --grant " + text_of(answer, "grant");
+  std::cout << "\n  take it back: " << printable(addressed(undo, options.control)) << '\n';
   return fine;
+}
+
+std::optional<Failure> find_denied(const AllowOptions& options, const Situation& situation) {
+  for (const auto& host : options.hosts) {
+    const auto pattern = acl::Pattern::parse(host);
+    const auto rule = pattern ? denying_rule(situation, *pattern) : std::string{};
+    if (rule.empty()) continue;
+    const auto& revoked = situation.revoked;
+    const bool is_revoked = std::find(revoked.begin(), revoked.end(), rule) != revoked.end();
+    return Failure{failed, "denied-by-rule",
+                   host + " is denied by " + rule + ", which wins; nothing was saved",
+                   is_revoked ? "stile allow " + options.agent + ' ' + shell_word(rule)
+                              : "remove the deny rule, then: stile check && stile reload"};
+  }
+  return std::nullopt;
+}
+
+// The file must not keep what is not in force.
+Failure taken_back(const FileChange& change, Failure refused) {
+  if (change.before == change.after) return refused;
+  const auto undone = write_change({change.file, change.after, change.before});
+  refused.message +=
+      undone
+          ? "\n" + change.file + " is as it was before"
+          : "\n" + change.file + " has the rule, but it is not in force: " + undone.error().message;
+  return refused;
 }
 
 // Writes the rule into the file of the agent's entry; the reload makes it part of the policy.
 int save(const AllowOptions& options) {
   auto client = connect(options.control, Access::change);
   if (!client) return report(client.error(), options.control);
-  const Json view{{"action", "agent"}, {"agent", options.agent}};
-  const auto agent = send_request(*client, view);
-  if (!agent) return report(agent.error(), options.control);
-  const auto entry = text_of(object_of(agent->json, "agent"), "entry");
-  const auto change = plan_rules(entry, options.agent, options.hosts);
+  const auto situation = ask_agent(*client, options.agent);
+  if (!situation) return report(situation.error(), options.control);
+  if (const auto denied = find_denied(options, *situation)) return report(*denied, options.control);
+  const auto change = plan_rules(situation->entry, options.agent, options.hosts);
   if (!change) return report(change.error(), options.control);
   const auto diff = line_diff(change->file, change->before, change->after);
   if (!diff.empty()) {
@@ -81,7 +110,8 @@ int save(const AllowOptions& options) {
     }
   }
   const auto reloaded = send_request(*client, {{"action", "reload"}});
-  if (options.control.json && reloaded) {
+  if (!reloaded) return report(taken_back(*change, reloaded.error()), options.control);
+  if (options.control.json) {
     Json answer = reloaded->json;
     answer.set("file", change->file);
     answer.set("diff", diff);
@@ -93,15 +123,37 @@ int save(const AllowOptions& options) {
   } else {
     std::cout << diff << "saved in " << change->file << '\n';
   }
-  if (!reloaded) return report(reloaded.error(), options.control);
   std::cout << "policy " << number_of(reloaded->json, "generation") << " is in force\n";
   return fine;
 }
 
+// True: the rules of the agent allow all of it, and a grant would only outlive them.
+bool is_allowed_already(control::Client& client, const AllowOptions& options) {
+  const auto situation = ask_agent(client, options.agent);
+  if (!situation) return false;  // the answer to the request will tell why
+  std::string lines;
+  for (const auto& host : options.hosts) {
+    const auto pattern = acl::Pattern::parse(host);
+    const bool is_denied = pattern && !denying_rule(*situation, *pattern).empty();
+    const auto rule = pattern && !is_denied ? allowing_rule(*situation, *pattern) : std::string{};
+    if (rule.empty()) return false;
+    lines +=
+        printable(options.agent + " may reach " + host + " already, by the rule " + rule) + '\n';
+  }
+  std::cout << lines << "nothing was changed\n";
+  return true;
+}
+
 int run_allow(const AllowOptions& options) {
   if (options.save) return save(options);
-  return ask(options.control, Access::change, allow_request(options),
-             [&](const Json& answer, const Terminal&) { return print_allow(options, answer); });
+  auto client = connect(options.control, Access::change);
+  if (!client) return report(client.error(), options.control);
+  if (!options.control.json && is_allowed_already(*client, options)) return fine;
+  const auto answer = send_request(*client, allow_request(options));
+  if (!answer) return report(answer.error(), options.control);
+  if (!options.control.json) return print_allow(options, answer->json);
+  std::cout << dump(answer->json) << '\n';
+  return fine;
 }
 
 }  // namespace

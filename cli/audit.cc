@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "acl/quoted.h"
 #include "audit/show.h"
 #include "audit/verify.h"
+#include "base/quoted.h"
 #include "cli/advisor.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
@@ -37,7 +37,11 @@ Outcome<std::vector<std::string>> logs_of(const AuditOptions& options) {
   if (!options.files.empty()) return options.files;
   auto config = read_config({});
   if (!config) return config.error();
-  return audit_logs({}, std::move(*config));
+  auto logs = audit_logs({}, std::move(*config));
+  if (logs) return logs;
+  Failure failure = logs.error();
+  failure.advice = "name it: FILE   (for a log in the journal: journalctl -u stiled -o cat | … -)";
+  return failure;
 }
 
 int verify_logs(const AuditOptions& options) {
@@ -88,9 +92,9 @@ class Shower {
     for (const auto& advice : advice_) std::cerr << advice;
     agents_.erase("");
     if (shown_ > 0 || filter_.agent.empty() || agents_.count(filter_.agent) > 0) return;
-    std::cerr << "stile: no line of agent " << acl::quoted(filter_.agent) << "; the log has";
+    std::cerr << "stile: no line of agent " << in_quotes(filter_.agent) << "; the log has";
     for (const auto& agent : agents_) {
-      std::cerr << (agent == *agents_.begin() ? " " : ", ") << acl::quoted(agent);
+      std::cerr << (agent == *agents_.begin() ? " " : ", ") << in_quotes(agent);
     }
     std::cerr << (agents_.empty() ? " none of any\n" : "\n");
   }

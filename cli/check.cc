@@ -10,7 +10,6 @@
 #include "cli/commands.h"
 #include "cli/from_daemon.h"
 #include "cli/said.h"
-#include "config/effective.h"
 #include "config/load.h"
 
 namespace stile::cli {
@@ -24,21 +23,17 @@ struct CheckOptions {
 // What the daemon found in files that the caller cannot read.
 int print_given(const DaemonConfig& given, bool effective, std::ostream& out, std::ostream& err) {
   for (const Json& card : given.rejected_cards) err << "card refused: " << text_of(card, "problem");
-  out << given.file
-      << (given.rejected_cards.empty() ? " is fine"
-                                       : " can be used, but not all of its agent cards")
-      << " (read by the daemon)\n  digest     " << given.digest << '\n';
-  const auto loaded = config::load_text(given.text, given.file);
-  if (effective && loaded) {
-    out << '\n';
-    config::print_effective(*loaded, out);
-  }
-  return given.rejected_cards.empty() ? fine : failed;
+  // The daemon sends all files as one text, and its lines are not those of the files.
+  const auto name = given.file + " as the daemon has read it, as one text,";
+  const int status = config::check_text(given.text, name, out, err, {effective, true});
+  out << "  digest of the files  " << given.digest << '\n';
+  return given.rejected_cards.empty() ? status : failed;
 }
 
 int run_check(const CheckOptions& options, std::ostream& out, std::ostream& err) {
   std::ostringstream own_out, own_err;
-  const int status = config::check(options.file, own_out, own_err, {options.effective, true});
+  const auto file = options.file ? options.file : other_config_in_use();
+  const int status = config::check(file, own_out, own_err, {options.effective, true});
   if (status != fine && !options.file) {
     const auto given = read_daemon_config({});
     if (given) return print_given(*given, options.effective, out, err);
@@ -57,7 +52,7 @@ int run_check(const CheckOptions& options, std::ostream& out, std::ostream& err)
 void add_check(Command& stile) {
   auto options = std::make_shared<CheckOptions>();
   auto command = stile.add("check", "read a config; say all that is wrong with it");
-  command.word("FILE", options->file, "the config (default: what stiled would take without -c)");
+  command.word("FILE", options->file, "the config (default: the one in use)");
   command.flag("--effective", options->effective, "print the merged policy of each agent");
   command.flag("--json", options->json, "what is said and what is wrong, as JSON");
   command.examples(

@@ -6,8 +6,8 @@
 
 #include "acl/pattern.h"
 #include "audit/text.h"
-#include "config/time_text.h"
-#include "config/units.h"
+#include "base/units.h"
+#include "base/unix_time.h"
 
 namespace stile::cli {
 namespace {
@@ -18,9 +18,9 @@ std::string problem_of(const Result<T>& result) {
 }
 
 // "10m" means ten minutes ago.
-std::optional<acl::UnixMicros> moment_of(const std::string& text) {
-  if (const auto time = config::parse_time(text)) return time;
-  const auto duration = config::parse_duration(text);
+std::optional<UnixMicros> moment_of(const std::string& text) {
+  if (const auto time = parse_time(text)) return time;
+  const auto duration = parse_duration(text);
   if (!duration) return {};
   const auto then = std::chrono::system_clock::now() - *duration;
   const auto since_epoch = then.time_since_epoch();
@@ -32,7 +32,7 @@ std::optional<acl::UnixMicros> moment_of(const std::string& text) {
 std::string check_pattern(const std::string& text) { return problem_of(acl::Pattern::parse(text)); }
 
 std::string check_duration(const std::string& text) {
-  const auto duration = config::parse_duration(text);
+  const auto duration = parse_duration(text);
   if (duration && *duration < std::chrono::seconds{1}) return "at least 1s";
   return problem_of(duration);
 }
@@ -43,10 +43,10 @@ std::string check_since(const std::string& text) {
 }
 
 std::string since_stamp(const std::string& text) {
-  const auto stamp = audit::TimeText{}(std::max<acl::UnixMicros>(0, moment_of(text).value_or(0)));
+  const auto stamp = audit::TimeText{}(std::max<UnixMicros>(0, moment_of(text).value_or(0)));
   return {stamp.begin(), stamp.end()};
 }
 
-std::string check_size(const std::string& text) { return problem_of(config::parse_size(text)); }
+std::string check_size(const std::string& text) { return problem_of(parse_size(text)); }
 
 }  // namespace stile::cli

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include "acl/quoted.h"
-#include "config/nearest.h"
+#include "base/nearest.h"
+#include "base/quoted.h"
 
 namespace stile::cli {
 
@@ -22,7 +22,7 @@ Option& Option::check(std::string (*problem)(const std::string& value)) {
 Option& Option::one_of(std::vector<std::string> values) {
   option_->check([values = std::move(values)](const std::string& value) -> std::string {
     if (std::find(values.begin(), values.end(), value) != values.end()) return {};
-    std::string problem = acl::quoted(value) + " is none of";
+    std::string problem = in_quotes(value) + " is none of";
     for (const auto& known : values) problem += (&known == &values.front() ? " " : ", ") + known;
     return problem;
   });
@@ -96,7 +96,7 @@ Words options_of(const CLI::App& app) {
 }
 
 std::string meant(const std::string& word, const Words& known) {
-  const auto near = config::nearest(word, {known.begin(), known.end()});
+  const auto near = nearest(word, {known.begin(), known.end()});
   return near.empty() ? std::string{} : "; did you mean '" + std::string{near} + "'?";
 }
 
@@ -134,7 +134,7 @@ std::string usage_problem(const Chosen& chosen, const CLI::ParseError& error) {
   const auto first_word = std::find_if(rest.begin(), rest.end(),
                                        [](const auto& word) { return !word.starts_with('-'); });
   if (!names.empty() && first_word != rest.end()) {
-    return "unknown command " + acl::quoted(*first_word) + meant(*first_word, names);
+    return "unknown command " + in_quotes(*first_word) + meant(*first_word, names);
   }
   const auto known = options_of(*app);
   for (const auto& word : rest) {
@@ -142,7 +142,7 @@ std::string usage_problem(const Chosen& chosen, const CLI::ParseError& error) {
     const auto name = word.substr(0, word.find('='));
     const bool is_option = name.starts_with("--");
     if (is_option && std::find(known.begin(), known.end(), name) == known.end()) {
-      return "unknown option " + acl::quoted(name) + meant(name, known);
+      return "unknown option " + in_quotes(name) + meant(name, known);
     }
   }
   if (!names.empty()) {
@@ -151,7 +151,7 @@ std::string usage_problem(const Chosen& chosen, const CLI::ParseError& error) {
     return "a command is missing: " + list;
   }
   if (const auto left = app->remaining(); !left.empty() && left.front() != "--") {
-    return acl::quoted(left.front()) + " is one word too many";
+    return in_quotes(left.front()) + " is one word too many";
   }
   return error.what();
 }

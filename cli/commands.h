@@ -11,9 +11,10 @@ AddCommand add_status, add_agents, add_connections, add_tail, add_explain;
 // What an agent may reach now.
 AddCommand add_allow, add_revoke, add_mode, add_put_agent, add_remove_agent, add_budget;
 // The daemon itself.
-AddCommand add_reload, add_rotate, add_drain, add_doctor;
+AddCommand add_reload, add_rotate, add_drain, add_doctor, add_ca;
 // Without a daemon.
-AddCommand add_check, add_diff, add_suggest, add_audit, add_import_squid, add_init, add_run;
+AddCommand add_check, add_diff, add_suggest, add_audit, add_import_squid, add_init, add_run,
+    add_profile;
 // About the program.
 AddCommand add_help, add_version;
 

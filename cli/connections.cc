@@ -2,10 +2,10 @@
 #include <iostream>
 #include <memory>
 
+#include "base/table.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
-#include "cli/human.h"
-#include "cli/table.h"
 
 namespace stile::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/quoted.h"
 #include "cli/command.h"
 #include "config/diagnostics.h"
 
@@ -35,7 +36,7 @@ Failure no_permission(const std::string& path) {
       failure.advice = "sudo stile …";
       return failure;
     }
-    const auto group = config::printable(group_name(status.st_gid));
+    const auto group = printable(group_name(status.st_gid));
     failure.message += ": only root and the group " + group + " may";
     failure.advice =
         "sudo usermod -aG " + group + " \"$USER\"   (then log in again), or: sudo stile …";
@@ -50,7 +51,7 @@ Failure nobody_there(const std::vector<std::string>& paths) {
   std::string message = "no daemon at ";
   for (const auto& path : paths) {
     if (&path != &paths.front()) message += ", nor at ";
-    message += config::printable(path);
+    message += printable(path);
   }
   return {no_daemon, "no-daemon", std::move(message),
           "systemctl status stiled   (or name its socket: --socket PATH)"};
@@ -61,7 +62,7 @@ Failure nobody_there(const std::vector<std::string>& paths) {
 Failure failure_of(const control::ClientError& error, const std::string& path) {
   if (error.kind == control::ClientError::Kind::absent) return nobody_there({path});
   if (error.kind == control::ClientError::Kind::forbidden) return no_permission(path);
-  return {failed, "no-answer", config::printable(error.message), "journalctl -u stiled -n 50"};
+  return {failed, "no-answer", printable(error.message), "journalctl -u stiled -n 50"};
 }
 
 Outcome<control::Client> connect(const std::vector<std::string>& paths) {

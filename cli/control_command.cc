@@ -1,19 +1,27 @@
 // Code shared by all commands that talk to the daemon.
 #include "cli/control_command.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
 
-#include "acl/quoted.h"
+#include "base/nearest.h"
+#include "base/quoted.h"
+#include "base/table.h"
 #include "cli/live_run.h"
-#include "cli/table.h"
 #include "config/diagnostics.h"
-#include "config/nearest.h"
 
 namespace stile::cli {
 namespace {
+
+// The command that sends an action.
+std::string command_of(const std::string& action) {
+  if (action == "agent") return "agents";
+  if (action == "budget-reset") return "budget reset";
+  return action;
+}
 
 std::string advice_for(const std::string& code, const Json& request) {
   const std::string action = text_of(request, "action");
@@ -29,7 +37,7 @@ std::string advice_for(const std::string& code, const Json& request) {
   if (code == "conflict") return "stile agents";
   if (code == "internal") return "journalctl -u stiled -n 50";
   if (code == "unknown-action") return "stiled --version; stile --version   (do they differ?)";
-  return "stile " + (action.empty() ? std::string{} : action + ' ') + "--help";
+  return "stile " + (action.empty() ? std::string{} : command_of(action) + ' ') + "--help";
 }
 
 constexpr std::size_t most_listed = 10;
@@ -42,7 +50,7 @@ std::string known_agents(control::Client& client, const std::string& wanted) {
   for (const Json& agent : list_of(answer->json, "agents")) {
     ids.push_back(text_of(agent, "id"));
   }
-  const auto near = config::nearest(wanted, {ids.begin(), ids.end()});
+  const auto near = nearest(wanted, {ids.begin(), ids.end()});
   if (!near.empty()) return "; did you mean " + std::string{near} + '?';
   if (ids.empty()) return "; there is none at all";
   std::string list;
@@ -64,7 +72,8 @@ Failure refused(control::Client& client, const Json& request, const Json& answer
   const Json& error = object_of(answer, "error");
   Failure failure{failed, text_of(error, "code"), text_of(error, "message"), {}};
   if (failure.message.empty()) failure.message = "the daemon refused it and does not say why";
-  failure.advice = advice_for(failure.code, request);
+  failure.advice =
+      has(error, "hint") ? printable(text_of(error, "hint")) : advice_for(failure.code, request);
   if (failure.code == "unknown-agent") {
     failure.message += known_agents(client, text_of(request, "agent"));
   }
@@ -81,12 +90,12 @@ void add_control_options(Command& command, ControlOptions& options) {
   command.flag("--json", options.json, "print the daemon's answer as JSON");
 }
 
-Outcome<control::Client> connect(const ControlOptions& options, Access access) {
+Outcome<control::Client> connect(const ControlOptions& options, Access access, Peers peers) {
   if (!options.run.empty()) return connect_to_run(options.run);
   const auto paths = control_sockets(options.socket);
   auto client = cli::connect(paths);
   if (client) return client;
-  if (client.error().code == "no-daemon" && is_anywhere(options)) {
+  if (peers == Peers::daemon_or_run && client.error().code == "no-daemon" && is_anywhere(options)) {
     if (auto run = connect_to_only_run()) return std::move(*run);
   }
   if (access == Access::change || client.error().code != "no-permission") return client;
@@ -115,6 +124,15 @@ Outcome<Answer> send_text(control::Client& client, std::string_view text, const 
   return Answer{std::move(answer)};
 }
 
+std::string addressed(std::string command, const ControlOptions& options) {
+  const bool is_named = !options.socket.empty() || !options.run.empty();
+  const bool talks = command.starts_with("stile ") && command.find("--help") == std::string::npos;
+  if (!is_named || !talks) return command;
+  const auto end = std::min(command.find("   "), command.size());  // a remark follows three blanks
+  return command.insert(end, options.run.empty() ? " --socket " + shell_word(options.socket)
+                                                 : " --run " + shell_word(options.run));
+}
+
 int report(const Failure& failure, const ControlOptions& options) {
   std::cout.flush();
   // The message may contain text from agents, so it is escaped. Line by line: several errors in a
@@ -122,9 +140,11 @@ int report(const Failure& failure, const ControlOptions& options) {
   std::istringstream lines{failure.message};
   std::string_view before = "stile: ";
   for (std::string line; std::getline(lines, line); before = "  ") {
-    std::cerr << before << config::printable(line) << '\n';
+    std::cerr << before << printable(line) << '\n';
   }
-  if (!failure.advice.empty()) std::cerr << "  next: " << failure.advice << '\n';
+  if (!failure.advice.empty()) {
+    std::cerr << "  next: " << addressed(failure.advice, options) << '\n';
+  }
   if (options.json) {
     const Json error{{"code", failure.code}, {"message", failure.message}};
     std::cout << dump({{"ok", false}, {"error", error}}) << '\n';

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
 #include "cli/json.h"
-#include "cli/terminal.h"
 
 namespace stile::cli {
 
@@ -24,7 +24,11 @@ void add_control_options(Command& command, ControlOptions& options);
 // Whether a command only reads: then the read-only socket is enough.
 enum class Access : std::uint8_t { look, change };
 
-[[nodiscard]] Outcome<control::Client> connect(const ControlOptions& options, Access access);
+// Whether the only `stile run` answers where there is no daemon.
+enum class Peers : std::uint8_t { daemon, daemon_or_run };
+
+[[nodiscard]] Outcome<control::Client> connect(const ControlOptions& options, Access access,
+                                               Peers peers = Peers::daemon_or_run);
 
 // The daemon's answer. A separate type, because Json converts to and from nearly everything.
 struct Answer {
@@ -37,6 +41,9 @@ struct Answer {
 // The same for a request that is already text; `request` is used only for advice.
 [[nodiscard]] Outcome<Answer> send_text(control::Client& client, std::string_view text,
                                         const Json& request);
+
+// A command of `stile` for the same daemon or run: with the --socket or --run that was given.
+[[nodiscard]] std::string addressed(std::string command, const ControlOptions& options);
 
 // Prints a failure on stderr (and as JSON on stdout with --json). Returns the exit status.
 [[nodiscard]] int report(const Failure& failure, const ControlOptions& options);

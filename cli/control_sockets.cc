@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/files.h"
 #include "cli/control_client.h"
 #include "config/embedded.h"
 #include "config/load.h"
@@ -15,10 +16,9 @@ namespace {
 // Users who may query the daemon may lack permission to read its config. Then the default path is
 // used.
 std::string configured_socket() {
-  std::ifstream file{config::default_path};
-  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  const auto text = read_or_empty(config::default_path);
   const auto settings = config::parse_settings(text, config::default_path);
-  return file && settings ? settings->server.control : config::ServerSettings{}.control;
+  return !text.empty() && settings ? settings->server.control : config::ServerSettings{}.control;
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "audit/text.h"
+#include "base/table.h"
 #include "cli/commands.h"
 #include "cli/doctor_checks.h"
-#include "cli/table.h"
 
 namespace stile::cli {
 namespace {

@@ -17,11 +17,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "acl/error_text.h"
 #include "audit/line.h"
 #include "audit/text.h"
-#include "cli/human.h"
-#include "config/time_text.h"
+#include "base/quoted.h"
+#include "base/system_error.h"
+#include "base/units.h"
+#include "base/unix_time.h"
 
 extern char** environ;
 
@@ -57,13 +58,6 @@ std::string owner_text(const struct stat& status) {
   return text + ' ' + octal(status.st_mode);
 }
 
-// Quotes a path for a shell: an operator's path may contain blanks.
-std::string shell_word(const std::string& path) {
-  constexpr std::string_view harmless =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:/";
-  return path.find_first_not_of(harmless) == std::string::npos ? path : '\'' + path + '\'';
-}
-
 std::string folder_of(const std::string& path) {
   const auto folder = fs::path{path}.parent_path().string();
   return folder.empty() ? "." : folder;
@@ -80,17 +74,17 @@ void check_socket(const std::string& path, Findings& findings) {
 }
 
 // The time stamp of the last complete line of the log, if there is one.
-std::optional<acl::UnixMicros> last_time(const std::string& path) {
+std::optional<UnixMicros> last_time(const std::string& path) {
   constexpr std::streamoff most = 64 << 10;
   std::ifstream file{path, std::ios::binary | std::ios::ate};
   if (!file) return {};
   const std::streamoff size = file.tellg();
   file.seekg(std::max<std::streamoff>(0, size - most));
-  std::optional<acl::UnixMicros> last;
+  std::optional<UnixMicros> last;
   for (std::string line; std::getline(file, line);) {
     audit::Line read;
     if (audit::read_line(line, read) != audit::LineKind::whole) continue;
-    if (const auto time = config::parse_time(read.raw(audit::Key::ts))) last = time;
+    if (const auto time = parse_time(read.raw(audit::Key::ts))) last = time;
   }
   return last;
 }
@@ -175,8 +169,31 @@ void check_config(const std::optional<std::string>& file, Findings& findings,
   config = std::move(*read);
 }
 
+namespace {
+
+Finding daemon_finding(const std::string& path, const Json& status, const ControlOptions& options) {
+  const auto mode = text_of(status, "mode");
+  Finding finding{"daemon",
+                  FindingState::good,
+                  "answers at " + path + ", up " +
+                      seconds_text(number_of(status, "uptime_seconds")) + ", mode " + mode,
+                  {}};
+  if (flag_of(status, "draining")) {
+    finding.state = FindingState::wrong;
+    finding.detail += "; it is draining: it refuses new requests, and ends";
+    finding.next = "systemctl start stiled   (after it has ended)";
+  } else if (mode == "offline") {
+    finding.state = FindingState::wrong;
+    finding.detail += ": all requests of all agents are refused";
+    finding.next = addressed("stile mode enforce", options);
+  }
+  return finding;
+}
+
+}  // namespace
+
 Json check_daemon(const ControlOptions& options, Findings& findings) {
-  auto client = connect(options, Access::look);
+  auto client = connect(options, Access::look, Peers::daemon);
   if (!client) {
     const auto& problem = client.error();
     findings.push_back({"daemon", FindingState::wrong, problem.message, problem.advice});
@@ -190,12 +207,7 @@ Json check_daemon(const ControlOptions& options, Findings& findings) {
   }
   const auto version = text_of(status->json, "version");
   const bool is_same = version == STILE_VERSION;
-  findings.push_back({"daemon",
-                      FindingState::good,
-                      "answers at " + client->path() + ", up " +
-                          seconds_text(number_of(status->json, "uptime_seconds")) + ", mode " +
-                          text_of(status->json, "mode"),
-                      {}});
+  findings.push_back(daemon_finding(client->path(), status->json, options));
   findings.push_back(
       {"version", is_same ? FindingState::good : FindingState::wrong,
        is_same ? "stile and stiled " + version : "stile is " STILE_VERSION ", stiled is " + version,
@@ -207,9 +219,10 @@ Json check_daemon(const ControlOptions& options, Findings& findings) {
 void check_audit(const config::Settings& settings, const Json& status, Findings& findings) {
   const auto& path = settings.audit.path;
   if (has(status, "audit_problem")) {
-    findings.push_back({"audit log", FindingState::wrong,
-                        "cannot be written: " + text_of(status, "audit_problem"),
-                        path == "-" ? "journalctl -u stiled -n 50" : "ls -l " + shell_word(path)});
+    findings.push_back(
+        {"audit log", FindingState::wrong, "cannot be written: " + text_of(status, "audit_problem"),
+         path == "-" ? "journalctl -u stiled -n 50"
+                     : "df -h " + shell_word(folder_of(path)) + "; ls -l " + shell_word(path)});
     return;
   }
   const auto gaps = number_of(status, "audit_gaps");
@@ -232,12 +245,12 @@ void check_disk(const config::Settings& settings, Findings& findings) {
 
 void check_clock(const config::Settings& settings, Findings& findings) {
   using namespace std::chrono;
-  const auto now = duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+  const auto now = unix_micros();
   const auto last = settings.audit.path == "-" ? std::nullopt : last_time(settings.audit.path);
   if (last && *last > now + most_ahead_micros) {
     findings.push_back({"clock", FindingState::wrong,
-                        "it is " + config::time_text(now - now % 1'000'000) +
-                            ", but the log has a line of " + config::time_text(*last),
+                        "it is " + time_text(now - now % 1'000'000) +
+                            ", but the log has a line of " + time_text(*last),
                         "timedatectl"});
     return;
   }

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 #include "cli/doctor_checks.h"
 
 namespace stile::cli {
@@ -45,26 +45,21 @@ SocketAddress to_system(const config::Endpoint& endpoint) {
   return address;
 }
 
-// A connected socket, closed by the destructor; -1 with errno set.
+// A connected socket, or errno.
 class Probe {
  public:
   Probe(const config::Endpoint& endpoint, int type) {
     const auto address = to_system(endpoint);
-    fd_ = ::socket(address.bytes.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd_ < 0) return;
+    fd_.reset(::socket(address.bytes.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd_) return;
     const auto* bytes = reinterpret_cast<const sockaddr*>(&address.bytes);
-    is_there_ = ::connect(fd_, bytes, address.size) == 0 ||
+    is_there_ = ::connect(fd(), bytes, address.size) == 0 ||
                 (errno == EINPROGRESS && becomes(POLLOUT) && !error());
   }
-  Probe(const Probe&) = delete;
-  Probe& operator=(const Probe&) = delete;
-  ~Probe() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] bool is_there() const noexcept { return is_there_; }
   [[nodiscard]] bool becomes(short event) const {
-    pollfd ready{fd_, event, 0};
+    pollfd ready{fd(), event, 0};
     if (::poll(&ready, 1, patience_ms) == 1) return true;
     errno = ETIMEDOUT;
     return false;
@@ -74,12 +69,12 @@ class Probe {
   [[nodiscard]] bool error() const {
     int problem = 0;
     socklen_t size = sizeof problem;
-    ::getsockopt(fd_, SOL_SOCKET, SO_ERROR, &problem, &size);
+    ::getsockopt(fd(), SOL_SOCKET, SO_ERROR, &problem, &size);
     errno = problem;
     return problem != 0;
   }
 
-  int fd_ = -1;
+  UniqueFd fd_;
   bool is_there_ = false;
 };
 

@@ -86,7 +86,7 @@ std::string_view indent_at(std::string_view text, std::size_t at) {
 }
 
 // A pattern has no control bytes.
-std::string in_quotes(const std::string& word) {
+std::string string_literal(const std::string& word) {
   std::string out = "\"";
   for (const char c : word) {
     if (c == '"' || c == '\\') out += '\\';
@@ -97,7 +97,7 @@ std::string in_quotes(const std::string& word) {
 
 std::string quoted_list(const std::vector<std::string>& words) {
   std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : ", ") + in_quotes(word);
+  for (const auto& word : words) out += (out.empty() ? "" : ", ") + string_literal(word);
   return out;
 }
 
@@ -109,7 +109,7 @@ std::string add_lines(std::string text, const ListPlace& list,
   std::string added;
   for (const auto& word : words) {
     const bool is_last = &word == &words.back();
-    added += newline + indent + in_quotes(word) + (is_last && !list.has_last_comma ? "" : ",");
+    added += newline + indent + string_literal(word) + (is_last && !list.has_last_comma ? "" : ",");
   }
   // After anything else on the line of the last string: its comma, a comment.
   auto at = line_end(text, list.last_end);
@@ -147,7 +147,7 @@ Result<std::string> add_new_list(std::string_view text, std::size_t key, std::st
   if (syntax == ListSyntax::json) {
     const auto open = text.find('{');
     if (open == npos) return not_understood("the card is no JSON object");
-    out.insert(open + 1, in_quotes(std::string{name}) + ": [" + quoted_list(words) + "], ");
+    out.insert(open + 1, string_literal(std::string{name}) + ": [" + quoted_list(words) + "], ");
     return edited_text(std::move(out));
   }
   const auto begin = line_begin(text, key);

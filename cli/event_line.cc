@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/human.h"
+#include "base/units.h"
 
 namespace stile::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "audit/line.h"
-#include "cli/terminal.h"
+#include "base/terminal.h"
 
 namespace stile::cli {
 

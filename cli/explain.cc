@@ -1,14 +1,16 @@
 // stile explain: shows how a request would be decided, step by step, and why.
 #include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "acl/address.h"
 #include "acl/host.h"
+#include "base/table.h"
 #include "cli/advice.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
 #include "cli/situation.h"
-#include "cli/table.h"
 
 namespace stile::cli {
 namespace {
@@ -16,6 +18,7 @@ namespace {
 struct ExplainOptions {
   ControlOptions control;
   std::string agent, target, method;
+  std::vector<std::string> words;  // [METHOD] URL
   bool resolve = false;
 };
 
@@ -58,6 +61,14 @@ Json request_to_explain(const ExplainOptions& options) {
 std::string agent_of(const Json& answer) {
   const auto agent = text_of(answer, "agent");
   return agent == "-" ? std::string{} : agent;
+}
+
+// What the step that refused has looked at.
+std::string detail_of(const Json& answer, const std::string& reason) {
+  for (const Json& step : list_of(answer, "steps")) {
+    if (text_of(step, "result") == reason) return text_of(step, "detail");
+  }
+  return {};
 }
 
 Colour colour_of_explain(const std::string& result) {
@@ -105,9 +116,29 @@ void print_explain(const ExplainOptions& options, const Json& answer, const Situ
     std::cout << Cell{message}.text << '\n';
   }
   const auto target = read_target(options.target);
-  const Refused refused{reason,      agent_of(answer), target.scheme,
-                        target.host, target.port,      text_of(answer, "rule")};
-  if (verdict != "allow") std::cout << advice_text(advice_after(refused, situation));
+  const Refused refused{reason,
+                        agent_of(answer),
+                        target.scheme,
+                        target.host,
+                        target.port,
+                        text_of(answer, "rule"),
+                        detail_of(answer, reason)};
+  if (verdict == "allow") return;
+  auto advice = advice_after(refused, situation);
+  advice.command = addressed(std::move(advice.command), options.control);
+  std::cout << advice_text(advice);
+}
+
+// "POST https://…" as two words or as one.
+bool split_words(ExplainOptions& options) {
+  if (options.words.size() > 2) return false;
+  options.target = options.words.back();
+  if (options.words.size() == 2) options.method = options.words.front();
+  if (const auto blank = options.target.find(' '); blank != std::string::npos) {
+    options.method = options.target.substr(0, blank);
+    options.target.erase(0, blank + 1);
+  }
+  return true;
 }
 
 int run_explain(const ExplainOptions& options) {
@@ -130,19 +161,25 @@ void add_explain(Command& stile) {
   auto options = std::make_shared<ExplainOptions>();
   auto command = stile.add("explain", "what would become of a request, and why");
   command.word("AGENT", options->agent, "an agent's id, or a source address").required();
-  command.word("URL", options->target, "https://…, http://…, or HOST[:PORT] for a tunnel")
+  command
+      .words("URL", options->words,
+             "https://…, http://…, or HOST[:PORT] for a tunnel; a METHOD may come before it")
       .required();
-  command.option("--method", options->method, "of a plain HTTP request (default: GET)");
+  command.option("--method", options->method, "the same as METHOD");
   command.flag("--resolve", options->resolve, "look the name up, and judge its addresses too");
   add_control_options(command, options->control);
   command.examples(
       "Examples:\n"
       "  stile explain alpha https://example.com/\n"
+      "  stile explain alpha POST https://api.github.com/repos/acme/app/issues\n"
       "  stile explain alpha github.com:22 --resolve\n"
       "  stile explain 10.200.0.2 http://packages.example.net/\n"
       "Exit status: 0 if the policy allows it (in mode observe, if it would be let through), 1 if\n"
       "it is refused. Nothing is sent and nothing is counted.");
-  command.does([options] { return run_explain(*options); });
+  command.does([options] {
+    if (!split_words(*options)) return misuse("explain", "more than a METHOD and a URL");
+    return run_explain(*options);
+  });
 }
 
 }  // namespace stile::cli

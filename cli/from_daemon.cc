@@ -33,6 +33,21 @@ Outcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
   }
 }
 
+std::optional<std::string> other_config_in_use() {
+  constexpr control::Client::Bounds bounds{std::chrono::seconds{2}, std::size_t{1} << 20U};
+  for (const auto& path : control_sockets({})) {
+    auto client = control::Client::connect(path, bounds);
+    if (!client) continue;
+    const auto line = client->ask(R"({"action":"status"})");
+    if (!line) return std::nullopt;
+    const auto file = text_of(Json::parse(*line), "config");
+    // A relative name means nothing here.
+    if (file.starts_with('/') && file != config::default_path) return file;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 Outcome<DaemonConfig> read_daemon_config(const ControlOptions& options) {
   const Failure no_help{failed, "no-config", "the daemon cannot help", {}};
   if (::geteuid() == 0) return no_help;
@@ -41,7 +56,6 @@ Outcome<DaemonConfig> read_daemon_config(const ControlOptions& options) {
   const auto answer = send_request(*client, {{"action", "config"}, {"on_disk", true}});
   if (!answer) return answer.error();
   const Json& json = answer->json;
-  if (text_of(json, "file") != config::default_path) return no_help;
   return DaemonConfig{text_of(json, "file"), text_of(json, "digest"), text_of(json, "text"),
                       list_of(json, "rejected_cards")};
 }

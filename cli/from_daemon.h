@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "cli/control_command.h"
@@ -14,8 +16,11 @@ using UseLine = std::function<void(std::string_view line)>;
 [[nodiscard]] Outcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
                                             const UseLine& use);
 
+// The file that the daemon uses, if it is not the default one; nullopt also if no daemon answers.
+[[nodiscard]] std::optional<std::string> other_config_in_use();
+
 // The config in use as the daemon would read it now, in one text. Fails for root, who can read
-// everything directly, and if the daemon uses another config.
+// everything directly.
 struct DaemonConfig {
   std::string file, digest, text;
   Json rejected_cards;

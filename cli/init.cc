@@ -10,9 +10,11 @@
 #include <set>
 #include <sstream>
 
-#include "acl/error_text.h"
-#include "acl/quoted.h"
 #include "audit/show.h"
+#include "audit/text.h"
+#include "base/files.h"
+#include "base/quoted.h"
+#include "base/system_error.h"
 #include "cli/allowlist.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
@@ -104,7 +106,7 @@ std::string check_id(const std::string& text) {
 std::string check_source(const std::string& text) {
   for (const auto& word : words_in(text)) {
     if (const auto prefix = acl::Prefix::parse(word); !prefix) {
-      return acl::quoted(word) + " is no address like 10.200.0.2 or 10.200.0.0/24";
+      return in_quotes(word) + " is no address like 10.200.0.2 or 10.200.0.0/24";
     }
   }
   return words_in(text).empty() ? "at least one address" : "";
@@ -166,6 +168,16 @@ std::map<std::string, std::set<std::string>> sources_in(const std::vector<std::s
   return sources;
 }
 
+// A first config must not allow what a policy has refused: an agent chooses what it asks for.
+void leave_out_refused(AgentAllowlist& list) {
+  const auto was_let_through = [](const SuggestedRule& rule) { return rule.let_through > 0; };
+  const auto refused = std::stable_partition(list.allow.begin(), list.allow.end(), was_let_through);
+  for (auto rule = refused; rule != list.allow.end(); ++rule) {
+    list.remarks.push_back(rule->pattern + ", refused " + audit::counted(rule->refused, "time"));
+  }
+  list.allow.erase(refused, list.allow.end());
+}
+
 Outcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
   const auto seen = read_logs(logs);
   if (!seen) return seen.error();
@@ -173,6 +185,7 @@ Outcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
   FirstConfig config;
   for (auto& list : make_allowlists(*seen, {{}, {}, true, false})) {
     const auto& known = sources[list.agent];
+    leave_out_refused(list);
     config.agents.push_back({list.agent,
                              {known.begin(), known.end()},
                              std::move(list.allow),
@@ -187,18 +200,15 @@ Outcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
 
 // Never overwrites an existing file.
 Outcome<void> write_new(const std::string& path, const std::string& text) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0 && errno == EEXIST) {
+  const UniqueFd fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)};
+  if (!fd && errno == EEXIST) {
     return Failure{failed, "conflict", path + " is there already, and stays as it is",
                    "stile init | diff " + path + " -"};
   }
-  if (fd < 0) {
+  if (!fd) {
     return Failure{failed, "cannot-save", "cannot write " + path + ": " + error_text(errno), {}};
   }
-  const auto written = ::write(fd, text.data(), text.size());
-  const bool is_whole = written == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
-  ::close(fd);
-  if (is_whole) return {};
+  if (write_all(fd.get(), text) && ::fsync(fd.get()) == 0) return {};
   ::unlink(path.c_str());
   return Failure{failed, "cannot-save", "cannot write " + path + ": is the disk full?", "df -h"};
 }
@@ -241,6 +251,7 @@ void add_init(Command& stile) {
       "Examples:\n"
       "  stile init --write stile.toml                       asks a few questions\n"
       "  stile init --audit seen.jsonl > stile.toml          from what was observed\n"
+      "Hosts that were refused are listed as comments.\n"
       "Read what comes from a log before you use it: an agent chooses what it asks for.");
   command.does([options] { return run_init(*options); });
 }

@@ -11,11 +11,6 @@ namespace {
 
 using acl::Verdict;
 
-acl::UnixMicros now() {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
-}
-
 // Whether steps 1 to 6 can give this reason.
 bool is_of_policy(std::string_view reason) {
   for (auto code = acl::Reason::unknown_agent; code <= acl::Reason::host_not_allowed;
@@ -37,7 +32,7 @@ Judgement judge_by_policies(const acl::Snapshot& policies, const SeenTarget& tar
   query.agent = agent == nullptr ? nullptr : agent->get();
   query.scheme = target.scheme;
   query.authority = {target.host, port, true};
-  query.now = now();
+  query.now = unix_micros();
   const auto decision = acl::decide(query);
   Judgement judgement{decision.verdict, {}, decision.rule ? decision.rule.describe() : ""};
   if (decision.reason != acl::Reason::none) judgement.reason = text(decision.reason);

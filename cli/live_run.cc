@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "acl/quoted.h"
+#include "base/quoted.h"
 #include "cli/command.h"
 #include "config/diagnostics.h"
 #include "control/run_sockets.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_of_a_command = 60;
 
 std::string described(const control::RunSocket& run) {
-  return run.name + "  " + config::printable(run.command.substr(0, most_of_a_command));
+  return run.name + "  " + printable(run.command.substr(0, most_of_a_command));
 }
 
 std::string list_of_runs(const std::vector<control::RunSocket>& runs) {
@@ -31,7 +31,7 @@ Outcome<control::Client> connect_to_run(const std::string& name) {
   const auto found =
       std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return run.name == name; });
   if (found != runs.end()) return cli::connect({found->path});
-  return Failure{no_daemon, "no-daemon", "there is no stile run " + acl::quoted(name),
+  return Failure{no_daemon, "no-daemon", "there is no stile run " + in_quotes(name),
                  runs.empty() ? "" : "--run NAME, one of:\n        " + list_of_runs(runs)};
 }
 

@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "cli/table.h"
+#include "base/table.h"
 
 namespace stile::cli {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <vector>
 
+#include "base/terminal.h"
 #include "cli/json.h"
 #include "cli/replay.h"
 #include "cli/rule_diff.h"
-#include "cli/terminal.h"
 
 namespace stile::cli {
 

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 
+#include "base/quoted.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
 #include "config/diagnostics.h"
@@ -48,7 +49,7 @@ int put(const PutAgentOptions& options) {
     return fine;
   }
   const Json parsed = Json::parse(*card);
-  const auto id = config::printable(text_of(parsed, has(parsed, "id") ? "id" : "agent_id"));
+  const auto id = printable(text_of(parsed, has(parsed, "id") ? "id" : "agent_id"));
   std::cout << id << " is known\n  see: stile agents " << id << '\n';
   return fine;
 }

@@ -1,6 +1,9 @@
 // read_logs: reads the requests of several audit logs and reports invalid lines.
 #include "cli/read_logs.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <iostream>
 
 #include "audit/text.h"
@@ -12,8 +15,9 @@ Outcome<Seen> read_logs(const std::vector<std::string>& files) {
   Seen seen;
   for (const auto& file : files) {
     if (const auto read = seen.read(file); !read) {
+      const bool is_hidden = ::access(file.c_str(), F_OK) == 0 || errno == EACCES;
       return Failure{failed, "no-log", "cannot read " + read.error().message,
-                     "sudo stile …   or name another log: --audit FILE"};
+                     is_hidden ? "sudo stile …   or name another log" : "name another log"};
     }
   }
   if (seen.foreign_lines() > 0) {

@@ -2,9 +2,9 @@
 #include <iostream>
 #include <memory>
 
+#include "base/table.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
-#include "cli/table.h"
 
 namespace stile::cli {
 namespace {

@@ -2,10 +2,11 @@
 #include <iostream>
 #include <memory>
 
+#include "base/quoted.h"
+#include "base/table.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
-#include "cli/table.h"
 
 namespace stile::cli {
 namespace {
@@ -15,6 +16,12 @@ struct RevokeOptions {
   std::string agent, grant;
   std::vector<std::string> hosts;
 };
+
+std::string undo(const std::string& agent, const Json& denied) {
+  std::string command = "stile allow " + agent;
+  for (const Json& pattern : denied) command += ' ' + shell_word(pattern.text());
+  return command;
+}
 
 int run_revoke(const RevokeOptions& options) {
   if (options.hosts.empty() && options.grant.empty()) {
@@ -32,13 +39,14 @@ int run_revoke(const RevokeOptions& options) {
     if (!ended.empty()) std::cout << "ended: grant " << Cell{joined(ended)}.text << '\n';
     if (!denied.empty()) {
       std::cout << "denied from now on, although the policy allows it: "
-                << Cell{joined(denied)}.text << "\n  undo: stile allow " << options.agent << ' '
-                << Cell{joined(denied, " ")}.text << '\n';
+                << Cell{joined(denied)}.text << "\n  undo: "
+                << Cell{addressed(undo(options.agent, denied), options.control)}.text << '\n';
     }
     if (ended.empty() && denied.empty()) {
       std::cout << options.agent << " could not reach that anyway: nothing has changed\n";
     } else {
       std::cout << "what " << options.agent << " had open there is closed\n";
+      if (!ended.empty() && !denied.empty()) std::cout << "a grant that ended is not undone\n";
     }
     return fine;
   });

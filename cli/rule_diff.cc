@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "config/time_text.h"
-#include "config/units.h"
+#include "base/units.h"
+#include "base/unix_time.h"
 
 namespace stile::cli {
 namespace {
@@ -40,7 +40,7 @@ std::string join(const List& list, Text&& text) {
 }
 
 std::string size_or_none(const std::optional<std::uint64_t>& size) {
-  return size ? config::size_text(*size) : "none";
+  return size ? size_text(*size) : "none";
 }
 
 using Facts = std::map<std::string, std::string>;
@@ -60,7 +60,7 @@ Facts facts_of(const acl::AgentPolicy& policy) {
           {"private_exceptions", join(policy.private_exceptions, exception)},
           {"sni", policy.check_sni ? "match" : "off"},
           {"ech", text(policy.ech)},
-          {"expires", policy.expires ? config::time_text(*policy.expires) : "none"},
+          {"expires", policy.expires ? time_text(*policy.expires) : "none"},
           {"bytes_up", size_or_none(policy.bytes_up)},
           {"bytes_down", size_or_none(policy.bytes_down)},
           {"connections_per_agent", number(policy.max_connections)},

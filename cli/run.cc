@@ -37,6 +37,7 @@ std::string check_exposed(const std::string& path) {
 
 // `--allow A B -- COMMAND` would run B.
 void check_command(const CLI::App& parsed, const std::vector<std::string>& command) {
+  if (command.empty()) return;
   const auto is_mark = [](const std::string& word) { return word == "--"; };
   const auto unread = parsed.remaining();
   const bool begins_with_mark = std::any_of(unread.begin(), unread.end(), is_mark);
@@ -72,8 +73,20 @@ void add_run(Command& stile) {
       ->check(check_pattern)
       ->allow_extra_args(false)
       ->take_all();
-  command->add_option("--card", options->card, "an agent card with more than patterns")
+  command->add_option("--card", options->card, "an agent card: policy, workspace, command, limits")
       ->type_name("FILE");
+  command
+      ->add_option("--restrict", options->restriction,
+                   "a file that can only take away from all of this: agent-permissions.json")
+      ->type_name("FILE");
+  auto* profile = command
+                      ->add_option("--profile", options->profile,
+                                   "what this agent needs (default: the profile of COMMAND's name)")
+                      ->type_name("NAME");
+  command->add_flag("--no-profile", options->no_profile, "use no profile")->excludes(profile);
+  command->add_flag("--dry-run", options->dry_run,
+                    "print policy, files, network and limits, and run nothing");
+  command->add_flag("--nested", options->nested, "run inside another sandbox");
   auto* config =
       command
           ->add_option("--config", options->config, "[egress], [dns], [limits] of this stile.toml")
@@ -103,16 +116,19 @@ void add_run(Command& stile) {
       ->type_name("SOCKET")
       ->excludes(config)
       ->excludes(audit);
-  command->add_option("COMMAND", options->command, "what to run, with its arguments, after --")
-      ->required();
+  command->add_option("COMMAND", options->command,
+                      "what to run, with its arguments, after -- (default: the card's)");
   command->footer(
       "Examples:\n"
       "  stile run --allow api.github.com -- curl https://api.github.com/zen\n"
       "  stile run --allow .example.org --allow http://packages.example.net -- make\n"
       "  stile run --observe --audit seen.jsonl -- ./agent     what does it ask for?\n"
+      "  stile run -- claude                                   with its profile\n"
+      "  stile run --card worker.json --restrict agent-permissions.json --dry-run\n"
       "Exit status: the command's; 128+n for a signal, 125 if stile failed and nothing was run,\n"
       "126 and 127 if the command cannot be run or found; 2 for a mistake in the flags.");
   command->callback([options, command, &action] {
+    if (options->command.empty() && !options->card) throw CLI::RequiredError{"COMMAND"};
     check_command(*command, options->command);
     action = [options] { return run::run(*options); };
   });

@@ -13,7 +13,8 @@
 #include <iterator>
 #include <optional>
 
-#include "acl/error_text.h"
+#include "base/files.h"
+#include "base/system_error.h"
 #include "cli/advice.h"
 #include "cli/command.h"
 #include "cli/edit_list.h"
@@ -119,28 +120,20 @@ Result<std::string> edit(const std::string& text, const config::AgentSettings& a
   return add_new_list(text, id, name, added, syntax);
 }
 
-// Closes the descriptor and removes the file unless it was kept.
+// Removes the file unless it was kept.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& beside) : path_{beside + ".XXXXXX"} {
-    fd_ = ::mkostemp(path_.data(), O_CLOEXEC);
+    fd_.reset(::mkostemp(path_.data(), O_CLOEXEC));
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
-    if (fd_ < 0) return;
-    ::close(fd_);
-    if (!is_kept_) ::unlink(path_.c_str());
+    if (fd_ && !is_kept_) ::unlink(path_.c_str());
   }
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] bool write(std::string_view text) const {
-    while (!text.empty()) {
-      const auto written = ::write(fd_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return ::fsync(fd_) == 0;
+    return write_all(fd_.get(), text) && ::fsync(fd_.get()) == 0;
   }
   [[nodiscard]] bool replace(const std::string& file) {
     is_kept_ = ::rename(path_.c_str(), file.c_str()) == 0;
@@ -149,7 +142,7 @@ class TemporaryFile {
 
  private:
   std::string path_;
-  int fd_ = -1;
+  UniqueFd fd_;
   bool is_kept_ = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include "audit/line.h"
 #include "audit/line_source.h"
+#include "base/quoted.h"
 #include "config/diagnostics.h"
 
 namespace stile::cli {
@@ -16,6 +17,7 @@ namespace {
 SeenTarget target_in(const audit::Line& line) {
   SeenTarget target;
   target.agent = line.text(Key::agent);
+  if (target.agent == "-") target.agent.clear();
   if (target.agent.empty()) {
     const auto source = line.raw(Key::src);  // address:port
     target.source = std::string{source.substr(0, source.rfind(':'))};
@@ -32,7 +34,7 @@ SeenTarget target_in(const audit::Line& line) {
 
 std::string target_text(const SeenTarget& target) {
   const auto scheme = target.scheme == acl::Scheme::http ? "http://" : "";
-  return scheme + config::printable(target.host) + ':' + std::to_string(target.port);
+  return scheme + printable(target.host) + ':' + std::to_string(target.port);
 }
 
 std::uint64_t SeenOutcome::count() const {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "acl/pattern.h"
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::audit {
 class Line;

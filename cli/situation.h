@@ -6,7 +6,10 @@
 
 namespace stile::cli {
 
-// Facts that the daemon does not provide stay empty.
+// What the daemon says of an agent; fails if it has none of that name.
+[[nodiscard]] Outcome<Situation> ask_agent(control::Client& client, const std::string& agent);
+
+// The same with the global mode. Facts that the daemon does not provide stay empty.
 [[nodiscard]] Situation ask_situation(control::Client& client, const std::string& agent);
 
 }  // namespace stile::cli

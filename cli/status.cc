@@ -3,11 +3,11 @@
 #include <memory>
 
 #include "audit/text.h"
+#include "base/table.h"
+#include "base/units.h"
 #include "cli/agent_detail.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
-#include "cli/human.h"
-#include "cli/table.h"
 
 namespace stile::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <string_view>
 
-#include "config/public_suffix.h"
+#include "acl/public_suffix.h"
 
 namespace stile::cli {
 namespace {
@@ -21,12 +21,6 @@ bool is_within(const std::string& host, const std::string& name) {
 
 }  // namespace
 
-std::string registered_name(std::string host) {
-  if (config::is_public_suffix(host)) return {};
-  while (!config::is_public_suffix(parent_of(host))) host = parent_of(host);
-  return host;
-}
-
 std::vector<SuggestedSuffix> find_suffixes(const std::vector<std::string>& hosts) {
   struct Group {
     std::string common;
@@ -34,7 +28,7 @@ std::vector<SuggestedSuffix> find_suffixes(const std::vector<std::string>& hosts
   };
   std::map<std::string, Group> groups;
   for (const auto& host : hosts) {
-    const auto name = registered_name(host);
+    const auto name = acl::registered_name(host);
     if (name.empty()) continue;
     Group& group = groups[name];
     if (group.hosts.empty()) group.common = host;

@@ -8,9 +8,6 @@
 
 namespace stile::cli {
 
-// The name registered below a public suffix; empty: the host is a public suffix itself.
-[[nodiscard]] std::string registered_name(std::string host);
-
 // Groups hosts with the same registered name under their longest common suffix. Hosts that share
 // only a public suffix (co.uk, github.io) are not grouped.
 [[nodiscard]] std::vector<SuggestedSuffix> find_suffixes(const std::vector<std::string>& hosts);

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/quoted.h"
 #include "cli/allowlist.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
@@ -40,7 +41,7 @@ void print_rules(const char* key, const std::vector<SuggestedRule>& rules) {
 }
 
 void print_list(const AgentAllowlist& list, bool uses_suffixes) {
-  std::cout << "\n[[agent]]\nid = \"" << config::printable(list.agent) << "\"\n";
+  std::cout << "\n[[agent]]\nid = \"" << printable(list.agent) << "\"\n";
   print_rules("allow", list.allow);
   if (!list.allow_ip.empty()) print_rules("allow_ip", list.allow_ip);
   for (const auto& suffix : list.suffixes) {
@@ -131,7 +132,7 @@ void print_suggest(const SuggestOptions& options, const std::vector<AgentAllowli
   }
   if (lists.empty()) {
     std::cout << "# nothing was asked for"
-              << (options.agent.empty() ? "" : " by " + config::printable(options.agent))
+              << (options.agent.empty() ? "" : " by " + printable(options.agent))
               << " in this log\n";
     return;
   }

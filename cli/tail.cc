@@ -8,11 +8,11 @@
 #include "audit/line.h"
 #include "audit/show.h"
 #include "audit/text.h"
+#include "base/table.h"
 #include "cli/advisor.h"
 #include "cli/commands.h"
 #include "cli/control_command.h"
 #include "cli/event_line.h"
-#include "cli/table.h"
 
 namespace stile::cli {
 namespace {

@@ -31,7 +31,7 @@ Outcome<UsedConfig> compile(config::Checked<config::Loaded> loaded) {
 }  // namespace
 
 Outcome<UsedConfig> read_config(const std::optional<std::string>& path) {
-  auto own = compile(config::load_or_default(path));
+  auto own = compile(config::load_or_default(path ? path : other_config_in_use()));
   if (own || path) return own;
   const auto given = read_daemon_config({});
   if (!given) return given.error().code == "config-error" ? given.error() : own.error();
@@ -57,7 +57,7 @@ Outcome<std::vector<std::string>> audit_logs(const std::vector<std::string>& nam
     return std::vector{config->loaded.settings.audit.path};
   }
   return Failure{failed, "no-log", "it is not known where the audit log is",
-                 "say so: --audit FILE   (for a log in the journal: journalctl -u stiled -o cat | "
+                 "name it: --audit FILE   (for a log in the journal: journalctl -u stiled -o cat | "
                  "stile suggest --audit -)"};
 }
 

@@ -20,8 +20,8 @@ struct UsedConfig {
   std::shared_ptr<const acl::Snapshot> policies;
 };
 
-// Without a path: the config that the daemon would use without -c. If the caller cannot read it, it
-// comes from the daemon. The failure's message lists all errors.
+// Without a path: the config that the daemon uses or, if none answers, would use without -c. If the
+// caller cannot read it, it comes from the daemon. The failure's message lists all errors.
 [[nodiscard]] Outcome<UsedConfig> read_config(const std::optional<std::string>& path);
 
 // The logs to read: `named`, or the log of that config.

@@ -1,6 +1,7 @@
 # All dependencies come from Debian 12; nothing is downloaded.
 find_package(Boost 1.81 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(prometheus-cpp REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(nlohmann_json REQUIRED)

@@ -25,6 +25,8 @@ install(CODE "
   set(stile_staging ${PROJECT_BINARY_DIR}/installed)
   include(${PROJECT_SOURCE_DIR}/cmake/install_text.cmake)" COMPONENT daemon)
 
+stile_install_files(daemon ${CMAKE_INSTALL_DATADIR}/stile/profiles profiles/*.toml)
+
 # systemd always searches below lib, even if the libraries are elsewhere.
 file(GLOB units CONFIGURE_DEPENDS systemd/*.service systemd/*.socket)
 foreach(unit ${units})

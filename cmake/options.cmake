@@ -24,6 +24,15 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 include(CheckPIESupported)
 check_pie_supported()
 
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  # Line numbers for stack traces and no more: half of the bytes to write and to link.
+  string(REPLACE "-g" "-g1" CMAKE_CXX_FLAGS_DEBUG "${CMAKE_CXX_FLAGS_DEBUG}")
+  find_program(MOLD mold)
+  if(MOLD)
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()
+
 if(STILE_FUZZ)  # coverage feedback from the libraries under test, not only from the target's own file
   target_compile_options(stile_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()

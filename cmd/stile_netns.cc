@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -12,15 +13,19 @@
 #include <string>
 #include <vector>
 
+#include "acl/pattern.h"
+#include "base/files.h"
 #include "base/json.h"
+#include "base/nearest.h"
+#include "base/quoted.h"
+#include "base/system_error.h"
+#include "base/units.h"
+#include "base/unix_time.h"
 #include "config/card.h"
-#include "config/time_text.h"
-#include "config/units.h"
 #include "confine/supervise.h"
 #include "netns/check.h"
 #include "netns/create.h"
 #include "netns/exec.h"
-#include "netns/files.h"
 #include "netns/list.h"
 #include "netns/namespaces.h"
 #include "netns/remove.h"
@@ -57,16 +62,13 @@ void warn(const std::vector<std::string>& warnings) {
 Result<netns::CardRequest> card_request(const Options& options) {
   netns::CardRequest request{options.card, {}, options.allow, {}};
   if (options.card) {
-    auto text = netns::read_file(AT_FDCWD, *options.card, config::max_card_bytes);
+    auto text = read_file(AT_FDCWD, *options.card, config::max_card_bytes);
     if (!text) return text.error();
     if (!*text) return Error{*options.card + ": there is no such file"};
     request.text = std::move(**text);
   }
-  if (!options.ttl.empty()) {
-    const auto ttl = config::parse_duration(options.ttl);
-    if (!ttl) return Error{"--ttl: " + ttl.error().message};
+  if (const auto ttl = parse_duration(options.ttl)) {
     request.ttl = std::chrono::duration_cast<std::chrono::seconds>(*ttl);
-    if (request.ttl->count() == 0) return Error{"--ttl: at least one second"};
   }
   return request;
 }
@@ -79,7 +81,7 @@ int create(netns::Host& host, const Options& options) {
   warn(created->warnings);
   const auto& agent = created->agent;
   const auto proxy = netns::proxy_url(host.setup.netns);
-  const auto until = created->expires ? config::time_text(*created->expires) : std::string{};
+  const auto until = created->expires ? time_text(*created->expires) : std::string{};
   if (options.json) {
     std::cout << "{\"agent\":" << json_text(agent.id)
               << ",\"address\":" << json_text(agent.address.text())
@@ -89,9 +91,12 @@ int create(netns::Host& host, const Options& options) {
               << (until.empty() ? "" : ",\"expires\":" + json_text(until))
               << ",\"created\":" << (created->was_there ? "false" : "true") << "}\n";
   } else {
-    std::cout << agent.id << (created->was_there ? " is there" : " created") << ": address "
-              << agent.address.text() << ", namespace " << netns::namespace_name(agent.id)
-              << ", proxy " << proxy << (until.empty() ? "" : ", until " + until) << '\n';
+    const char* done = created->is_changed  ? " changed"
+                       : created->was_there ? " is there"
+                                            : " created";
+    std::cout << agent.id << done << ": address " << agent.address.text() << ", namespace "
+              << netns::namespace_name(agent.id) << ", proxy " << proxy
+              << (until.empty() ? "" : ", until " + until) << '\n';
   }
   return 0;
 }
@@ -136,8 +141,8 @@ Result<void> write_metrics(const netns::CheckReport& report, const std::string& 
   const std::filesystem::path place{path};
   const auto parent = place.has_parent_path() ? place.parent_path().string() : ".";
   const UniqueFd directory{::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (!directory) return netns::system_error("cannot open " + parent);
-  return netns::write_file(directory.get(), place.filename().string(), text, 0644);
+  if (!directory) return system_error("cannot open " + parent);
+  return replace_file(directory.get(), place.filename().string(), text, 0644, FileOwner{0, 0});
 }
 
 int check(netns::Host& host, const Options& options) {
@@ -189,9 +194,47 @@ std::vector<std::string> split_command(int& argc, char** argv) {
   return command;
 }
 
+std::string problem_of_pattern(const std::string& text) {
+  const auto pattern = acl::Pattern::parse(text);
+  return pattern ? std::string{} : pattern.error().message;
+}
+
+std::string problem_of_ttl(const std::string& text) {
+  const auto ttl = parse_duration(text);
+  if (!ttl) return ttl.error().message;
+  return *ttl < std::chrono::seconds{1} ? "at least one second" : "";
+}
+
+// The first word must be a subcommand; the parser's own message does not name those that there are.
+std::string problem_of_command(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  std::string list;
+  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word{argv[i]};
+    if (word == "-c" || word == "--config") {
+      ++i;
+      continue;
+    }
+    if (word.starts_with('-')) continue;
+    if (std::find(names.begin(), names.end(), word) != names.end()) return {};
+    const auto near = nearest(word, {names.begin(), names.end()});
+    return "unknown command " + in_quotes(word) +
+           (near.empty() ? "; there are: " + list : "; did you mean '" + std::string{near} + "'?");
+  }
+  return "a command is missing: " + list;
+}
+
 int run(int argc, char** argv) {
   Options options;
   options.command = split_command(argc, argv);
+  // `stile-netns help` and `stile-netns version`, as in `stile`.
+  const std::string first = argc > 1 ? argv[1] : "";
+  std::string as_option = "--" + first;
+  if (first == "help" || first == "version") argv[1] = as_option.data();
   Action action = nullptr;
   CLI::App app{"Network namespaces from which only the proxy can be reached.", "stile-netns"};
   app.add_option("-c,--config", options.config, "config file (default: /etc/stile/stile.toml)");
@@ -208,8 +251,11 @@ int run(int argc, char** argv) {
   auto* making = add("create", "make an agent's namespace, or make it whole", create);
   add_id(making);
   auto* card = making->add_option("--card", options.card, "its policy: a card");
-  making->add_option("--allow", options.allow, "its policy: patterns of hosts")->excludes(card);
-  making->add_option("--ttl", options.ttl, "how long it may speak: 10m, 1h, 7d");
+  making->add_option("--allow", options.allow, "its policy: patterns of hosts")
+      ->excludes(card)
+      ->check(CLI::Validator{problem_of_pattern, "PATTERN"});
+  making->add_option("--ttl", options.ttl, "expire the agent after this time: 10m, 1h, 7d")
+      ->check(CLI::Validator{problem_of_ttl, "TIME"});
   making->add_flag("--json", options.json, "for programs");
   auto* removing = add("delete", "remove it; processes inside lose their network", remove);
   add_id(removing);
@@ -239,7 +285,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : wrong_use;
+    if (problem.get_exit_code() == 0) return app.exit(problem);
+    const auto wrong = problem_of_command(app, argc, argv);
+    return complain((wrong.empty() ? problem.what() : wrong) + "\n  next: stile-netns --help",
+                    wrong_use);
   }
   if (!options.command.empty() && action != exec) {
     return complain("only exec takes a command", wrong_use);

@@ -38,10 +38,16 @@ int run(int argc, char** argv) {
   app.add_flag("--check", check, "read everything, say what is wrong or a summary, and exit");
   app.set_version_flag("--version", std::string{"stiled "} + stile::server::version);
   app.footer("Signals: HUP reloads, USR1 reopens the audit log, TERM drains, TERM again ends.");
+  // `stiled help` and `stiled version`, as in `stile`.
+  const std::string first = argc > 1 ? argv[1] : "";
+  std::string as_option = "--" + first;
+  if (first == "help" || first == "version") argv[1] = as_option.data();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : 2;
+    if (problem.get_exit_code() == 0) return app.exit(problem);
+    std::cerr << "stiled: " << problem.what() << "\n  next: stiled --help\n";
+    return 2;
   }
   const auto named = config->count() > 0 ? std::optional{path} : std::nullopt;
   return check ? stile::config::check(named, std::cout, std::cerr) : serve(named);

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/quoted.h"
 #include "config/json_loader.h"
 #include "config/schema.h"
 #include "config/settings_reader.h"
@@ -14,7 +15,7 @@ namespace stile::config {
 namespace {
 
 constexpr std::int64_t most_ttl_seconds = 100LL * 366 * 86'400;
-constexpr acl::UnixMicros micros_per_second = 1'000'000;
+constexpr UnixMicros micros_per_second = 1'000'000;
 constexpr std::size_t max_instance_length = 64;
 
 // The [[agent]] name of a card's key.
@@ -92,7 +93,7 @@ class CardReader {
   }
 
   Reader reader_;
-  acl::UnixMicros since_;
+  UnixMicros since_;
   std::int64_t ttl_seconds_ = 0;
   Position ttl_position_;
   std::map<std::string_view, std::string> written_;  // name in [[agent]] to the spelling used

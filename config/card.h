@@ -16,7 +16,7 @@ struct CardOrigin {
   std::string name;  // the file, or "put-agent", for messages and audit lines
   // The start of `ttl_seconds` if the card has no `created`: the file's modification time, or the
   // time of receipt.
-  acl::UnixMicros since = 0;
+  UnixMicros since = 0;
   std::optional<std::string> directory;  // relative paths start here; none: paths are absolute
 };
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <memory>
 
-#include "acl/error_text.h"
+#include "base/files.h"
 #include "config/card.h"
 #include "config/trust.h"
 
@@ -26,27 +26,15 @@ bool is_missing(const std::string& path) {
 Result<std::vector<std::string>> card_names(const std::string& directory, uid_t owner) {
   const auto opened = open_trusted(directory, owner, FileKind::directory);
   if (!opened) return opened.error();
-  const int copy = ::dup(opened->file.fd());  // closedir closes its descriptor
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream{::fdopendir(copy), ::closedir};
-  if (!stream) {
-    if (copy >= 0) ::close(copy);
-    return Error{directory + " cannot be read: " + error_text(errno)};
-  }
-  std::vector<std::string> names;
-  errno = 0;
-  while (const auto* entry = ::readdir(stream.get())) {
-    const std::string_view name = entry->d_name;
-    if (!name.starts_with('.') && name.ends_with(".json")) names.emplace_back(name);
-    if (names.size() > max_cards) return Error{directory + " has more than 65536 cards"};
-    errno = 0;
-  }
-  if (errno != 0) return Error{directory + " cannot be read: " + error_text(errno)};
-  std::sort(names.begin(), names.end());
+  auto names = names_in(opened->file.get());
+  if (!names) return Error{directory + " cannot be read: " + names.error().message};
+  std::erase_if(*names, [](const std::string& name) { return !name.ends_with(".json"); });
+  if (names->size() > max_cards) return Error{directory + " has more than 65536 cards"};
   return names;
 }
 
-acl::UnixMicros last_change(const struct stat& status) {
-  return static_cast<acl::UnixMicros>(status.st_mtim.tv_sec) * 1'000'000 +
+UnixMicros last_change(const struct stat& status) {
+  return static_cast<UnixMicros>(status.st_mtim.tv_sec) * 1'000'000 +
          status.st_mtim.tv_nsec / 1'000;
 }
 
@@ -69,7 +57,7 @@ void read_card(const std::string& directory, const std::string& name, const Card
   };
   const auto opened = open_trusted(path, from.owner);
   if (!opened) return refuse(opened.error().message);
-  const auto text = opened->file.read_all(max_card_bytes);
+  const auto text = read_all(opened->file.get(), max_card_bytes);
   if (!text) return refuse(text.error().message);
   if (from.digest != nullptr) from.digest->add(path, *text);
 

@@ -3,8 +3,9 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 
-#include "acl/quoted.h"
+#include "base/quoted.h"
 #include "config/accounts.h"
 #include "config/compile.h"
 #include "config/effective.h"
@@ -14,7 +15,7 @@
 namespace stile::config {
 namespace {
 
-acl::UnixMicros now() {
+UnixMicros now() {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
 }
@@ -29,7 +30,7 @@ void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
   const auto warn = [&](const char* key, const std::string& what, const std::string& name) {
     warnings.warning(place_of(settings.file, settings.keys, "server", key),
                      std::string{"server."} + key,
-                     what + ' ' + acl::quoted(name) + " does not exist on this host");
+                     what + ' ' + in_quotes(name) + " does not exist on this host");
   };
   const auto& control = settings.server.control_group;
   const auto& read_only = settings.server.read_only_group;
@@ -37,6 +38,12 @@ void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
   if (!control.empty() && !find_group(control)) warn("control_group", "group", control);
   if (!read_only.empty() && !find_group(read_only)) warn("read_only_group", "group", read_only);
   if (!user.empty() && !find_user(user)) warn("user", "user", user);
+  for (const auto& agent : settings.agent) {
+    const auto& group = agent.listen_group;
+    if (group.empty() || find_group(group)) continue;
+    warnings.warning(agent.place, "agent.listen_group",
+                     "group " + in_quotes(group) + " does not exist on this host");
+  }
 }
 
 std::size_t count_rules(const Loaded& loaded) {
@@ -79,9 +86,7 @@ void print_summary(const Loaded& loaded, std::size_t warnings, std::ostream& out
   out << "  warnings   " << warnings << '\n' << "  digest     " << loaded.digest << '\n';
 }
 
-int run(const std::optional<std::string>& path, std::ostream& out, std::ostream& err,
-        const CheckOptions& options) {
-  auto loaded = load_or_default(path);
+int run(Checked<Loaded> loaded, std::ostream& out, std::ostream& err, const CheckOptions& options) {
   if (!loaded) {
     err << loaded.error().text();
     return 1;
@@ -106,16 +111,25 @@ int run(const std::optional<std::string>& path, std::ostream& out, std::ostream&
   return options.cards_count && !loaded->cards.rejected.empty() ? 1 : 0;
 }
 
-}  // namespace
-
-int check(const std::optional<std::string>& path, std::ostream& out, std::ostream& err,
-          const CheckOptions& options) {
+int guarded(std::ostream& err, const std::function<int()>& work) {
   try {
-    return run(path, out, err, options);
+    return work();
   } catch (const std::exception& error) {  // no memory
     err << "cannot be checked: " << error.what() << '\n';
     return 1;
   }
+}
+
+}  // namespace
+
+int check(const std::optional<std::string>& path, std::ostream& out, std::ostream& err,
+          const CheckOptions& options) {
+  return guarded(err, [&] { return run(load_or_default(path), out, err, options); });
+}
+
+int check_text(std::string_view text, const std::string& name, std::ostream& out, std::ostream& err,
+               const CheckOptions& options) {
+  return guarded(err, [&] { return run(load_text(text, name), out, err, options); });
 }
 
 }  // namespace stile::config

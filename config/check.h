@@ -4,6 +4,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 namespace stile::config {
 
@@ -18,5 +19,9 @@ struct CheckOptions {
 // `out`, and warnings and refused cards on `err`; or 1 with all errors on `err`.
 [[nodiscard]] int check(const std::optional<std::string>& path, std::ostream& out,
                         std::ostream& err, const CheckOptions& options = {});
+
+// The same for a config that is one text, as settings_text writes it; `name` is for people.
+[[nodiscard]] int check_text(std::string_view text, const std::string& name, std::ostream& out,
+                             std::ostream& err, const CheckOptions& options = {});
 
 }  // namespace stile::config

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "acl/quoted.h"
+#include "base/quoted.h"
 
 namespace stile::config {
 namespace {
@@ -69,7 +69,7 @@ bool Claims::claim(const AgentSettings& agent, Diagnostics& problems) {
   if (const auto other = ids_.find(agent.id); other != ids_.end() && !agent.id.empty()) {
     const auto& place = other->second;
     const auto line = place.line > 0 ? ':' + std::to_string(place.line) : "";
-    refuse("id", acl::quoted(agent.id) + " is taken", "the other one is in " + place.file + line);
+    refuse("id", in_quotes(agent.id) + " is taken", "the other one is in " + place.file + line);
   }
   for (const auto& source : agent.source) {
     if (const auto other = sources_.find(source); other != sources_.end()) {
@@ -108,6 +108,7 @@ void check_settings(const Settings& settings, Diagnostics& problems) {
         place("netns", has_gateway ? "gateway" : "subnet"), "netns.gateway",
         settings.netns.gateway.text() + " is not in the subnet " + settings.netns.subnet.text());
   }
+  check_secrets(settings, problems);
   for (const auto& agent : settings.agent) check_agent(agent, settings.netns, problems);
 }
 

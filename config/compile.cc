@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "acl/look_alike.h"
 #include "base/ascii.h"
 
 namespace stile::config {
@@ -84,7 +85,13 @@ Result<std::shared_ptr<const acl::RegexSet>> RegexCache::get(const RuleSets& set
 
 Shared share(const Loaded& loaded) {
   const auto& egress = loaded.settings.egress;
-  Shared shared{loaded.settings.file, egress, loaded.settings.limits, loaded.lists, {}, {}};
+  Shared shared{loaded.settings.file,
+                egress,
+                loaded.settings.limits,
+                loaded.lists,
+                Secrets{loaded.settings.secret},
+                {},
+                {}};
   shared.lists.forget_failures();
   if (!egress.deny.empty()) shared.deny.push_back(make_rules(egress.deny, loaded.settings.file));
   for (const auto& file : egress.deny_files) {
@@ -128,8 +135,14 @@ Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettin
   }
   auto allow = gather(agent.allow, agent.allow_files, agent, "allow_files", shared.lists, problems);
   auto deny = gather(agent.deny, agent.deny_files, agent, "deny_files", shared.lists, problems);
+  policy->inside = compile_inside(agent, shared.secrets, problems);
+  // What a request entry names is allowed, for its requests.
+  if (policy->inside && policy->inside->request_hosts) {
+    allow.push_back(policy->inside->request_hosts);
+  }
   deny.insert(deny.end(), shared.deny.begin(), shared.deny.end());
   policy->allow = with_regexes(std::move(allow), agent, shared.regexes, problems);
+  policy->look_alikes = acl::LookAlikes::of(policy->allow);
   policy->deny = with_regexes(std::move(deny), agent, shared.regexes, problems);
   policy->ech = agent.ech ? make_ech(*agent.ech, agent.place.file, agent, shared, problems)
                           : make_ech(egress.ech, shared.file, agent, shared, problems);

@@ -10,6 +10,7 @@
 #include "acl/regex_set.h"
 #include "config/diagnostics.h"
 #include "config/load.h"
+#include "config/secrets.h"
 
 namespace stile::config {
 
@@ -31,6 +32,7 @@ struct Shared {
   EgressSettings egress;
   LimitSettings limits;
   ListFiles lists;
+  Secrets secrets;
   RuleSets deny;  // the global ones: of [egress], then of its files
   RegexCache regexes;
 };

@@ -5,8 +5,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "base/ascii.h"
-
 namespace stile::config {
 
 std::string Diagnostic::text() const {
@@ -61,21 +59,6 @@ std::size_t Diagnostics::error_count() const noexcept {
 std::string Diagnostics::text() const {
   std::string out;
   for (const auto& item : items_) out += item.text() + '\n';
-  return out;
-}
-
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte <= 0x7e) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += hex_digits[byte >> 4U];
-      out += hex_digits[byte & 15U];
-    }
-  }
   return out;
 }
 

@@ -50,8 +50,4 @@ class Diagnostics {
 template <class T>
 using Checked = boost::system::result<T, Diagnostics>;
 
-// Text from a file in a form that is safe in a message: control bytes are escaped, so that it
-// cannot control the terminal.
-[[nodiscard]] std::string printable(std::string_view text);
-
 }  // namespace stile::config

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "config/settings.h"
 
 namespace stile::config {

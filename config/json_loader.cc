@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/quoted.h"
+
 namespace stile::config {
 namespace {
 

@@ -5,14 +5,14 @@
 #include <set>
 #include <string>
 
-#include "acl/quoted.h"
+#include "base/quoted.h"
+#include "base/unix_time.h"
 #include "config/lint_rules.h"
-#include "config/time_text.h"
 
 namespace stile::config {
 namespace {
 
-void lint_identity(const AgentSettings& agent, acl::UnixMicros now, Diagnostics& warnings) {
+void lint_identity(const AgentSettings& agent, UnixMicros now, Diagnostics& warnings) {
   const auto warn = [&](std::string_view key, std::string problem) {
     const auto place = place_of(agent.place.file, agent.keys, "agent", key);
     warnings.warning(place.line > 0 ? place : agent.place, "agent." + std::string{key},
@@ -46,7 +46,7 @@ void lint_allowed(const AgentSettings& agent, const acl::AgentPolicy& policy,
     for (const auto& denied : policy.deny.sets) {
       if (const auto cover = find_cover(ref, *denied, ListRole::deny)) {
         warnings.warning({agent.place.file, ref.rule().line, 0}, "agent.allow",
-                         acl::quoted(ref.pattern()) + " is denied by " + cover.describe());
+                         in_quotes(ref.pattern()) + " is denied by " + cover.describe());
         break;
       }
     }
@@ -57,7 +57,7 @@ void lint_allowed(const AgentSettings& agent, const acl::AgentPolicy& policy,
 
 Diagnostics lint(const Loaded& loaded,
                  const std::vector<std::shared_ptr<const acl::AgentPolicy>>& policies,
-                 acl::UnixMicros now) {
+                 UnixMicros now) {
   Diagnostics warnings;
   std::vector<const AgentSettings*> agents;
   for (const auto& agent : loaded.settings.agent) agents.push_back(&agent);

@@ -14,6 +14,6 @@ namespace stile::config {
 // `policies` are those of compile_all.
 [[nodiscard]] Diagnostics lint(const Loaded& loaded,
                                const std::vector<std::shared_ptr<const acl::AgentPolicy>>& policies,
-                               acl::UnixMicros now);
+                               UnixMicros now);
 
 }  // namespace stile::config

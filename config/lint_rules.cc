@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "acl/quoted.h"
-#include "config/public_suffix.h"
+#include "acl/public_suffix.h"
+#include "base/quoted.h"
 
 namespace stile::config {
 namespace {
@@ -23,7 +23,7 @@ class Limited {
   explicit Limited(Diagnostics& warnings) : warnings_{warnings} {}
   void add(const acl::RuleRef& ref, const std::string& problem) {
     if (++count_ <= max_warnings) {
-      warnings_.warning(place_of_rule(ref), "", acl::quoted(ref.pattern()) + problem);
+      warnings_.warning(place_of_rule(ref), "", in_quotes(ref.pattern()) + problem);
     }
   }
   void finish(const acl::RuleSet& rules, const std::string& what) {
@@ -67,7 +67,7 @@ void warn_of_wide_rules(const acl::RuleSet& rules, Diagnostics& warnings) {
     const auto kind = ref.rule().kind;
     if (kind == Kind::any) {
       wide.add(ref, " allows every name");
-    } else if (is_tree(kind) && is_public_suffix(std::string{rules.name(ref.rule())})) {
+    } else if (is_tree(kind) && acl::is_public_suffix(std::string{rules.name(ref.rule())})) {
       wide.add(ref, " allows names that anybody can register");
     }
   }
@@ -82,7 +82,7 @@ void warn_of_dead_rules(const acl::RuleSet& rules, ListRole role, Diagnostics& w
     // Of two equal patterns only the second is redundant.
     if (!cover || (cover.pattern() == ref.pattern() && cover.index > index)) continue;
     const auto line = cover.rule().line;
-    dead.add(ref, " changes nothing: " + acl::quoted(cover.pattern()) +
+    dead.add(ref, " changes nothing: " + in_quotes(cover.pattern()) +
                       (line > 0 ? " in line " + std::to_string(line) : "") + " covers it");
   }
   dead.finish(rules, "change nothing");

@@ -1,6 +1,7 @@
 // ListFiles: every list file that a config names, read once.
 #include "config/list_files.h"
 
+#include "base/files.h"
 #include "config/list_file.h"
 #include "config/trust.h"
 
@@ -39,7 +40,7 @@ Checked<ListFiles::Rules> ListFiles::read(const std::string& path, Digest* diges
     problems.file_error(path, opened.error().message);
     return problems;
   }
-  const auto content = opened->file.read_all(max_list_bytes);
+  const auto content = read_all(opened->file.get(), max_list_bytes);
   if (!content) {
     problems.file_error(path, content.error().message);
     return problems;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "acl/quoted.h"
 #include "base/ascii.h"
+#include "base/quoted.h"
 #include "config/endpoint.h"
 
 namespace stile::config {
@@ -20,7 +20,7 @@ const std::string* element_text(const Node& node, const Reader& reader) {
 
 std::nullopt_t bad_element(const Node& node, const Reader& reader, const std::string& text,
                            const Error& error) {
-  return reader.error(node, acl::quoted(text) + ": " + error.message);
+  return reader.error(node, in_quotes(text) + ": " + error.message);
 }
 
 // The patterns of an exception name whole hosts: an exception opens an address on every port that
@@ -34,7 +34,7 @@ std::optional<std::vector<PlacedPattern>> read_exception_hosts(const Node& node,
   for (const auto& host : *hosts) {
     if (host.pattern.kind == acl::Pattern::Kind::regex ||
         host.pattern.reach != acl::Pattern::Reach::bare) {
-      return reader.error(node, acl::quoted(host.pattern.text()) + " cannot stand in hosts",
+      return reader.error(node, in_quotes(host.pattern.text()) + " cannot stand in hosts",
                           "only names, without scheme, port or regex");
     }
   }
@@ -57,7 +57,7 @@ std::optional<PrivateException> read_exception_table(const Node& node, const Nod
       is_good = is_good && hosts;
       if (hosts) exception.hosts = std::move(*hosts);
     } else {
-      reader.problems.error(reader.place(position), reader.key, "unknown key " + acl::quoted(key),
+      reader.problems.error(reader.place(position), reader.key, "unknown key " + in_quotes(key),
                             "the keys here are prefix and hosts");
       is_good = false;
     }
@@ -108,7 +108,7 @@ std::optional<acl::Address> AddressElement::read(const Node& node, const Reader&
   const auto* text = element_text(node, reader);
   if (text == nullptr) return std::nullopt;
   if (const auto address = acl::Address::parse(*text)) return address;
-  return reader.error(node, acl::quoted(*text) + " is not an IP address");
+  return reader.error(node, in_quotes(*text) + " is not an IP address");
 }
 
 std::optional<acl::Prefix> SubnetValue::read(const Node& node, const Reader& reader) {
@@ -139,8 +139,8 @@ std::optional<EchSetting> EchValue::read(const Node& node, const Reader& reader)
   if (const auto* word = node.as<std::string>()) {
     if (*word == "refuse") return EchSetting{};
     if (*word == "allow") return EchSetting{true, {}};
-    return reader.error(node, acl::quoted(*word) + " is not " + std::string{type},
-                        "to allow it for some hosts, write [" + acl::quoted(*word) + ']');
+    return reader.error(node, in_quotes(*word) + " is not " + std::string{type},
+                        "to allow it for some hosts, write [" + in_quotes(*word) + ']');
   }
   if (node.as<Node::Array>() == nullptr) return reader.wrong_type(node, type);
   auto hosts = List<PatternElement>::read(node, reader);
@@ -148,7 +148,7 @@ std::optional<EchSetting> EchValue::read(const Node& node, const Reader& reader)
   for (const auto& host : *hosts) {
     if (host.pattern.reach == acl::Pattern::Reach::http ||
         host.pattern.reach == acl::Pattern::Reach::tcp) {
-      return reader.error(node, acl::quoted(host.pattern.text()) + " has no TLS hello",
+      return reader.error(node, in_quotes(host.pattern.text()) + " has no TLS hello",
                           "write the name without the scheme");
     }
   }
@@ -166,7 +166,7 @@ std::optional<Endpoint> ListenElement::read(const Node& node, const Reader& read
   const auto endpoint = parse_endpoint(*text);
   if (!endpoint) return bad_element(node, reader, *text, endpoint.error());
   if (!endpoint->unix_path.empty()) {
-    return reader.error(node, acl::quoted(*text) + ": a unix socket always belongs to an agent",
+    return reader.error(node, in_quotes(*text) + ": a unix socket always belongs to an agent",
                         "write it in that agent's listen");
   }
   return *endpoint;
@@ -180,7 +180,7 @@ std::optional<Endpoint> AgentListenElement::read(const Node& node, const Reader&
   // Every client of this listener is treated as the agent, so it must not accept other hosts.
   if (endpoint->unix_path.empty() && !is_loopback(endpoint->address)) {
     return reader.error(
-        node, acl::quoted(*text) + ": an agent's own listener must be on a loopback address",
+        node, in_quotes(*text) + ": an agent's own listener must be on a loopback address",
         "like 127.0.0.1:3129, or unix:/path");
   }
   return *endpoint;
@@ -199,10 +199,9 @@ std::optional<std::string> HeaderNameElement::read(const Node& node, const Reade
   constexpr std::array<std::string_view, 3> needed{"host", "content-length", "transfer-encoding"};
   const auto* text = element_text(node, reader);
   if (text == nullptr) return std::nullopt;
-  if (!is_header_name(*text))
-    return reader.error(node, acl::quoted(*text) + " is not a header name");
+  if (!is_header_name(*text)) return reader.error(node, in_quotes(*text) + " is not a header name");
   if (std::find(needed.begin(), needed.end(), lower_case(*text)) != needed.end()) {
-    return reader.error(node, acl::quoted(*text) + " cannot be stripped",
+    return reader.error(node, in_quotes(*text) + " cannot be stripped",
                         "Stile writes it anew itself");
   }
   return *text;

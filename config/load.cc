@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/files.h"
 #include "config/embedded.h"
 #include "config/settings_reader.h"
 #include "config/toml_loader.h"
@@ -89,7 +90,7 @@ Checked<Loaded> load(const std::string& path) {
     problems.file_error(path, opened.error().message);
     return problems;
   }
-  const auto text = opened->file.read_all(max_toml_bytes);
+  const auto text = read_all(opened->file.get(), max_toml_bytes);
   if (!text) {
     problems.file_error(path, text.error().message);
     return problems;

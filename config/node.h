@@ -18,7 +18,7 @@ struct Position {
 };
 
 struct Timestamp {
-  acl::UnixMicros micros = 0;
+  UnixMicros micros = 0;
 };
 
 // A value that no setting accepts (null, a date without a time zone …), by its name for messages.

@@ -55,7 +55,14 @@ One table for each agent. It is known by the address that it connects from, or b
 own. A source that belongs to no agent is refused. An agent that allows nothing reaches nothing.
 )";
 
-constexpr std::string_view patterns = R"(
+constexpr std::string_view secret_introduction = R"(
+## [[secret]]
+
+A credential that Stile puts into the requests of agents that list its name in `secrets`. Agents never
+see it. Either `file` or `credential` says where its value comes from.
+)";
+
+constexpr std::string_view page_of_patterns = R"(
 ## Patterns
 
 | pattern | matches |
@@ -124,8 +131,9 @@ std::string card_table() {
     out += "| `" + std::string{key.name} + "` | " + cell(meaning) + " |\n";
   }
   out +=
-      "\nBoth spellings of a key in one card are an error. Keys that only matter to a launcher are"
-      " accepted and ignored:\n";
+      "\nBoth spellings of a key in one card are an error. The daemon ignores the keys that only "
+      "matter to a"
+      " launcher, see [workers.md](workers.md):\n";
   std::string names;
   for (const auto name : launcher_keys()) {
     names += (names.empty() ? "`" : ", `") + std::string{name} + '`';
@@ -147,7 +155,10 @@ std::string reference() {
   out += agent_introduction;
   out += table_head;
   for (const auto& key : agent_keys()) out += row(key);
-  out += patterns;
+  out += secret_introduction;
+  out += table_head;
+  for (const auto& key : secret_keys()) out += row(key);
+  out += page_of_patterns;
   out += cards;
   return out + card_table();
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "config/inside_values.h"
 #include "config/list_values.h"
 #include "config/values.h"
 
@@ -50,6 +51,18 @@ constexpr Key<AgentSettings> agent_key(std::string_view name, std::string_view h
 }
 
 template <auto Field, class Values>
+constexpr Key<SecretSettings> secret_key(std::string_view name, std::string_view help) {
+  return {"secret",
+          name,
+          Values::type,
+          help,
+          [](const Node& node, const Reader& reader, SecretSettings& secret) {
+            if (auto value = Values::read(node, reader)) secret.*Field = std::move(*value);
+          },
+          [](const SecretSettings& secret) { return Values::print(secret.*Field); }};
+}
+
+template <auto Field, class Values>
 constexpr Key<Settings> server(std::string_view name, std::string_view help) {
   return key<&Settings::server, Field, Values>("server", name, help);
 }
@@ -78,6 +91,11 @@ constexpr Key<Settings> netns(std::string_view name, std::string_view help) {
   return key<&Settings::netns, Field, Values>("netns", name, help);
 }
 
+template <auto Field, class Values>
+constexpr Key<Settings> intercept(std::string_view name, std::string_view help) {
+  return key<&Settings::intercept, Field, Values>("intercept", name, help);
+}
+
 template <class Owner>
 constexpr Key<Owner> restart(Key<Owner> key) {
   key.applies = Applies::restart;
@@ -95,6 +113,10 @@ constexpr std::array all_sections{
     Section{"audit", "The log of everything that was let through or refused."},
     Section{"agents", "Where agent cards are read from."},
     Section{"netns", "The network of the namespaces that `stile-netns` makes."},
+    Section{"intercept",
+            "The TLS of hosts that are opened, because an agent has a `request` entry or a secret "
+            "for them. All other tunnels stay TLS from end to end. See "
+            "[inside-tls.md](inside-tls.md)."},
 };
 
 using Server = ServerSettings;
@@ -104,6 +126,8 @@ using Limits = LimitSettings;
 using Audit = AuditSettings;
 using Agents = AgentDirectorySettings;
 using Netns = NetnsSettings;
+using Intercept = InterceptSettings;
+using Secret = SecretSettings;
 using Agent = AgentSettings;
 using Milliseconds = Count<milliseconds, 1, day_ms>;
 
@@ -203,6 +227,13 @@ constexpr std::array all_global_keys{
     netns<&Netns::subnet, SubnetValue>("subnet", "Agents get their addresses from it."),
     netns<&Netns::gateway, AddressValue>("gateway", "The proxy's address in it."),
     netns<&Netns::port, Port>("port", "The proxy's port there."),
+
+    restart(intercept<&Intercept::ca, PathOrNone>(
+        "ca",
+        "Directory of the CA that signs for opened hosts: `ca.pem` and `ca.key`, made at the first "
+        "start; \"\": a CA in memory, new at each start.")),
+    intercept<&Intercept::trust, List<PathElement>>(
+        "trust", "PEM files with more roots for the certificates of origins."),
 };
 
 constexpr std::array all_agent_keys{
@@ -240,10 +271,41 @@ constexpr std::array all_agent_keys{
     agent_key<&Agent::strip_request_headers, List<HeaderNameElement>>("strip_request_headers",
                                                                       "As in [egress]."),
     agent_key<&Agent::contact, Text>("contact", "As in [egress]."),
+    agent_key<&Agent::secrets, List<SecretNameElement>>(
+        "secrets", "Names of the [[secret]] that are put into its requests."),
+    agent_key<&Agent::request, List<RequestElement>>(
+        "request",
+        "What it may do on a host, as [[agent.request]]: `host`, `methods` (`[\"GET\", "
+        "\"HEAD\"]` unless said, `[\"*\"]` any), `paths` (any unless said), `max_body`, "
+        "`websocket`, `keep_headers`. The host is allowed for these requests and no others."),
     agent_key<&Agent::connections_per_agent, Integer<1, 1'000'000>>("connections_per_agent",
                                                                     "As in [limits]."),
     agent_key<&Agent::requests_per_second, Integer<0, 1'000'000>>("requests_per_second",
                                                                   "As in [limits]."),
+};
+
+constexpr std::array all_secret_keys{
+    secret_key<&Secret::name, SecretName>("name", "1 to 64 of a-z, 0-9 and -; needed."),
+    secret_key<&Secret::file, PathOrNone>(
+        "file", "The file with its value. A change is noticed within seconds."),
+    secret_key<&Secret::credential, Text>("credential",
+                                          "Or the name of a credential of systemd's "
+                                          "`LoadCredential`."),
+    secret_key<&Secret::hosts, List<SecretHostElement>>(
+        "hosts", "Where it may go: names or `*.below`, with or without a port."),
+    secret_key<&Secret::paths, List<PathPatternElement>>("paths",
+                                                         "And only to these paths; []: any."),
+    secret_key<&Secret::header, HeaderName>(
+        "header", "The header that Stile sets, whatever the agent sent; needed."),
+    secret_key<&Secret::format, SecretFormat>("format", "Its value; `{}` stands for the secret."),
+    secret_key<&Secret::basic_user, Text>(
+        "basic_user", "Send the secret as the password of this user (HTTP Basic)."),
+    secret_key<&Secret::refuses_own, OwnWord>(
+        "own", "A credential of the agent's own on these hosts: dropped, or the request refused."),
+    secret_key<&Secret::agent_env, Text>(
+        "agent_env", "The variable of the agent that is set to the placeholder."),
+    secret_key<&Secret::placeholder, Text>(
+        "placeholder", "What the agent gets in its place; \"\": one is made for each agent."),
 };
 
 constexpr std::array all_card_keys{
@@ -261,8 +323,9 @@ constexpr std::array all_card_keys{
         "the one before end."},
 };
 
-constexpr std::array<std::string_view, 6> all_launcher_keys{
-    "workspace", "api_provider", "api_key_file", "proxy", "resource_limits", "environment",
+constexpr std::array<std::string_view, 10> all_launcher_keys{
+    "workspace", "command", "environment", "api_provider",    "api_key_file",
+    "read",      "write",   "tags",        "resource_limits", "proxy",
 };
 
 }  // namespace
@@ -270,6 +333,7 @@ constexpr std::array<std::string_view, 6> all_launcher_keys{
 std::span<const Section> sections() noexcept { return all_sections; }
 std::span<const Key<Settings>> global_keys() noexcept { return all_global_keys; }
 std::span<const Key<AgentSettings>> agent_keys() noexcept { return all_agent_keys; }
+std::span<const Key<SecretSettings>> secret_keys() noexcept { return all_secret_keys; }
 std::span<const CardKey> card_keys() noexcept { return all_card_keys; }
 std::span<const std::string_view> launcher_keys() noexcept { return all_launcher_keys; }
 

@@ -40,6 +40,7 @@ struct Section {
 [[nodiscard]] std::span<const Section> sections() noexcept;
 [[nodiscard]] std::span<const Key<Settings>> global_keys() noexcept;  // grouped by section
 [[nodiscard]] std::span<const Key<AgentSettings>> agent_keys() noexcept;
+[[nodiscard]] std::span<const Key<SecretSettings>> secret_keys() noexcept;
 
 // Additional keys of cards: an alternative spelling of an [[agent]] key, or a key that only cards
 // have.
@@ -49,7 +50,7 @@ struct CardKey {
   std::string_view help;
 };
 [[nodiscard]] std::span<const CardKey> card_keys() noexcept;
-// Keys that only matter to an agent launcher: accepted and ignored.
+// Keys that only matter to an agent launcher (config/launch.h); the daemon ignores them.
 [[nodiscard]] std::span<const std::string_view> launcher_keys() noexcept;
 
 }  // namespace stile::config

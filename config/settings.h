@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "acl/address.h"
+#include "acl/path_pattern.h"
 #include "acl/pattern.h"
 #include "acl/policy.h"
 
@@ -136,6 +137,37 @@ struct NetnsSettings {
   std::uint16_t port = 3128;
 };
 
+struct InterceptSettings {
+  std::string ca = "/var/lib/stile/ca";  // a directory
+  std::vector<std::string> trust;        // PEM files
+};
+
+// One [[secret]]: where its value comes from, and where it may go.
+struct SecretSettings {
+  std::string name;
+  Place place;
+  std::string file, credential;  // one of the two is set
+  std::vector<PlacedPattern> hosts;
+  std::vector<acl::PathPattern> paths;
+  std::string header;
+  std::string format = "{}";
+  std::string basic_user;
+  bool refuses_own = false;
+  std::string agent_env;
+  std::string placeholder;
+};
+
+// One [[agent.request]].
+struct RequestSettings {
+  PlacedPattern host;
+  std::vector<std::string> methods{"GET", "HEAD"};
+  std::vector<acl::PathPattern> paths;
+  std::optional<std::uint64_t> max_body;
+  bool websocket = false;
+  std::vector<std::string> keep_headers;
+  friend bool operator==(const RequestSettings&, const RequestSettings&) = default;
+};
+
 // One [[agent]] or one card. An unset optional uses the value of [egress] or [limits].
 struct AgentSettings {
   std::string id;
@@ -147,9 +179,9 @@ struct AgentSettings {
   std::vector<acl::Address> allow_ip;
   std::vector<acl::Prefix> forbid_addresses;
   std::vector<Endpoint> listen;
-  std::uint32_t listen_mode = 0660;        // of its unix sockets
-  std::string listen_group;                // of its unix sockets; empty: not changed
-  std::optional<acl::UnixMicros> expires;  // from `expires` or `ttl_seconds`, always absolute
+  std::uint32_t listen_mode = 0660;   // of its unix sockets
+  std::string listen_group;           // of its unix sockets; empty: not changed
+  std::optional<UnixMicros> expires;  // from `expires` or `ttl_seconds`, always absolute
   std::optional<std::uint64_t> bytes_up, bytes_down;
   std::optional<acl::Mode> mode;
   std::optional<std::vector<std::uint16_t>> ports, http_ports;
@@ -158,6 +190,8 @@ struct AgentSettings {
   std::optional<std::vector<PrivateException>> private_exceptions;
   std::optional<std::vector<std::string>> strip_request_headers;
   std::optional<std::string> contact;
+  std::vector<std::string> secrets;
+  std::vector<RequestSettings> request;
   std::optional<std::uint32_t> connections_per_agent, requests_per_second;
   std::vector<KeyPlace> keys;  // in place.file
   friend bool operator==(const AgentSettings&, const AgentSettings&) = default;
@@ -171,6 +205,8 @@ struct Settings {
   AuditSettings audit;
   AgentDirectorySettings agents;
   NetnsSettings netns;
+  InterceptSettings intercept;
+  std::vector<SecretSettings> secret;
   std::vector<AgentSettings> agent;
   std::string file;  // the source file; empty: the embedded default
   std::vector<KeyPlace> keys;

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "config/nearest.h"
+#include "base/nearest.h"
+#include "base/quoted.h"
 #include "config/schema.h"
 
 namespace stile::config {
@@ -14,7 +15,7 @@ std::string full_key(std::string_view section, std::string_view name) {
   return (section.empty() ? "" : std::string{section} + '.') + printable(name.substr(0, 64));
 }
 
-std::vector<std::string_view> names_in(std::string_view section) {
+std::vector<std::string_view> keys_in(std::string_view section) {
   std::vector<std::string_view> names;
   for (const auto& key : global_keys()) {
     if (key.section == section) names.push_back(key.name);
@@ -69,7 +70,7 @@ void read_section(std::string_view section, const Member& member, Reader reader,
     });
     reader.key = full_key(section, entry.key);
     if (found == keys.end()) {
-      complain(entry, reader, section, names_in(section));
+      complain(entry, reader, section, keys_in(section));
       continue;
     }
     settings.keys.push_back(
@@ -110,6 +111,42 @@ void read_agents(const Member& member, Reader reader, Settings& settings) {
   }
 }
 
+SecretSettings read_secret(const Node& node, const Node::Table& table, Reader reader) {
+  SecretSettings secret;
+  secret.place = reader.place(node.position);
+  const auto keys = secret_keys();
+  std::vector<std::string_view> known;
+  for (const auto& key : keys) known.push_back(key.name);
+  for (const auto& entry : table) {
+    reader.key = full_key("secret", entry.key);
+    const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key<SecretSettings>& key) {
+      return key.name == entry.key;
+    });
+    if (found == keys.end()) {
+      unknown_key(entry, reader, known);
+    } else {
+      found->read(entry.value, reader, secret);
+    }
+  }
+  return secret;
+}
+
+void read_secrets(const Member& member, Reader reader, Settings& settings) {
+  reader.key = "secret";
+  const auto* entries = member.value.as<Node::Array>();
+  if (entries == nullptr) {
+    reader.error(member.value, "a secret is written as [[secret]], with two brackets");
+    return;
+  }
+  for (const auto& entry : *entries) {
+    if (const auto* table = entry.as<Node::Table>()) {
+      settings.secret.push_back(read_secret(entry, *table, reader));
+    } else {
+      reader.wrong_type(entry, "a table, [[secret]]");
+    }
+  }
+}
+
 }  // namespace
 
 void unknown_key(const Member& member, const Reader& reader,
@@ -133,11 +170,13 @@ bool read_agent_key(std::string_view name, const Member& member, const Reader& r
 Settings read_settings(const Node& document, const Reader& reader) {
   Settings settings;
   settings.file = reader.file;
-  std::vector<std::string_view> known{"agent"};
+  std::vector<std::string_view> known{"agent", "secret"};
   for (const auto& section : sections()) known.push_back(section.name);
   for (const auto& member : std::get<Node::Table>(document.value)) {
     if (member.key == "agent") {
       read_agents(member, reader, settings);
+    } else if (member.key == "secret") {
+      read_secrets(member, reader, settings);
     } else if (std::find(known.begin(), known.end(), member.key) != known.end()) {
       read_section(member.key, member, reader, settings);
     } else {

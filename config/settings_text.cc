@@ -12,7 +12,7 @@ void append_key(std::string& out, const Key<Owner>& key, const Owner& owner) {
   if (!value.empty()) out.append(key.name).append(" = ").append(value) += '\n';
 }
 
-void take_in(std::vector<PlacedPattern>& patterns, std::vector<std::string>& files,
+void take_in(std::vector<PlacedPattern>& into, std::vector<std::string>& files,
              const ListFiles& lists) {
   for (const auto& file : files) {
     const auto found = lists.all().find(file);
@@ -20,7 +20,7 @@ void take_in(std::vector<PlacedPattern>& patterns, std::vector<std::string>& fil
     const auto& rules = **found->second;
     for (std::uint32_t i = 0; i < rules.size(); ++i) {
       auto pattern = acl::Pattern::parse(acl::RuleRef{&rules, i}.pattern());
-      if (pattern) patterns.push_back({std::move(*pattern), 0});
+      if (pattern) into.push_back({std::move(*pattern), 0});
     }
   }
   files.clear();
@@ -37,6 +37,11 @@ std::string settings_text(const Loaded& loaded) {
     for (const auto& key : global_keys()) {
       if (key.section == section.name) append_key(out, key, settings);
     }
+    out += '\n';
+  }
+  for (const auto& secret : settings.secret) {
+    out += "[[secret]]\n";
+    for (const auto& key : secret_keys()) append_key(out, key, secret);
     out += '\n';
   }
   for (const auto* agents : {&loaded.settings.agent, &loaded.cards.accepted}) {

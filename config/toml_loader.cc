@@ -28,7 +28,8 @@ constexpr void expect_of_text(bool holds) {
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")
 
-#include "config/time_text.h"
+#include "base/quoted.h"
+#include "base/unix_time.h"
 #include "config/toml_guard.h"
 
 namespace stile::config {

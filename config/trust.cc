@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 
 namespace stile::config {
 namespace {
@@ -75,14 +75,14 @@ class Walk {
   }
 
   Problem go_to_root() {
-    at_ = OpenFile{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    at_ = UniqueFd{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
     directory_ = "/";
-    return at_.is_open() ? Problem{} : failed("/");
+    return at_ ? Problem{} : failed("/");
   }
 
   Problem go_up() {
-    OpenFile parent{::openat(at_.fd(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC)};
-    if (!parent.is_open()) return failed(directory_ + "/..");
+    UniqueFd parent{::openat(at_.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    if (!parent) return failed(directory_ + "/..");
     at_ = std::move(parent);
     directory_ = std::filesystem::path{directory_}.parent_path().string();
     return {};
@@ -93,12 +93,12 @@ class Walk {
       errno = ENOTDIR;
       return failed(join(entry_));
     }
-    OpenFile next{::openat(at_.fd(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
-    if (!next.is_open()) return failed(join(name));
+    UniqueFd next{::openat(at_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+    if (!next) return failed(join(name));
     Step step{directory_, {}, false, join(name), {}};
     struct statvfs mount {};
-    if (::fstat(at_.fd(), &step.directory_status) != 0 ||
-        ::fstat(next.fd(), &step.entry_status) != 0 || ::fstatvfs(at_.fd(), &mount) != 0) {
+    if (::fstat(at_.get(), &step.directory_status) != 0 ||
+        ::fstat(next.get(), &step.entry_status) != 0 || ::fstatvfs(at_.get(), &mount) != 0) {
       return failed(join(name));
     }
     step.is_read_only = (mount.f_flag & ST_RDONLY) != 0;
@@ -114,9 +114,9 @@ class Walk {
     return {};
   }
 
-  Problem follow(const OpenFile& link) {
+  Problem follow(const UniqueFd& link) {
     std::array<char, PATH_MAX> target{};
-    const ssize_t length = ::readlinkat(link.fd(), "", target.data(), target.size());
+    const ssize_t length = ::readlinkat(link.get(), "", target.data(), target.size());
     if (length < 0) return failed(steps_.back().entry);
     if (++links_ > max_links) {
       errno = ELOOP;
@@ -136,21 +136,21 @@ class Walk {
     if (want_directory ? !is_directory : !is_regular) {
       return Error{path() + (want_directory ? " is not a directory" : " is not a regular file")};
     }
-    OpenFile file{::openat(at_.fd(), is_directory ? "." : entry_.c_str(),
+    UniqueFd file{::openat(at_.get(), is_directory ? "." : entry_.c_str(),
                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
                                (is_directory ? O_DIRECTORY : 0))};
-    if (!file.is_open()) return failed(path());
-    const auto status = file.status();
-    if (!status) return failed(path());
-    if (!is_directory && !S_ISREG(status->st_mode)) {
+    if (!file) return failed(path());
+    TrustedFile found{std::move(file), {}};
+    if (::fstat(found.file.get(), &found.status) != 0) return failed(path());
+    if (!is_directory && !S_ISREG(found.status.st_mode)) {
       return Error{path() + " is not a regular file"};
     }
-    return TrustedFile{std::move(file), *status};
+    return found;
   }
 
   std::vector<std::string> rest_;  // names still to be looked up, in reverse
   std::string directory_ = "/";
-  OpenFile at_;        // directory_
+  UniqueFd at_;        // directory_
   std::string entry_;  // the file reached in it; empty: the directory itself
   int links_ = 0;
   std::vector<Step> steps_;
@@ -195,7 +195,7 @@ std::optional<Error> judge_end(const std::string& path, const TrustedFile& end, 
   // The directory may be one that protects its entries: each entry is checked when it is opened.
   struct statvfs mount {};
   const bool is_read_only =
-      ::fstatvfs(end.file.fd(), &mount) == 0 && (mount.f_flag & ST_RDONLY) != 0;
+      ::fstatvfs(end.file.get(), &mount) == 0 && (mount.f_flag & ST_RDONLY) != 0;
   if (S_ISDIR(end.status.st_mode) && keeps_entries(end.status, is_read_only)) return {};
   return writable(path, end.status);
 }

@@ -1,20 +1,20 @@
 // Trusts a file depending on who may write it.
 #pragma once
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include <optional>
 #include <string>
 
-#include "acl/result.h"
-#include "config/file.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stile::config {
 
 enum class FileKind : std::uint8_t { regular, directory };
 
 struct TrustedFile {
-  OpenFile file;       // opened for reading: the checked file is the one that is read
+  UniqueFd file;       // opened for reading: the checked file is the one that is read
   struct stat status;  // of that descriptor
 };
 

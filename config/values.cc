@@ -7,11 +7,11 @@
 #include <limits>
 #include <utility>
 
-#include "acl/quoted.h"
+#include "base/nearest.h"
+#include "base/quoted.h"
+#include "base/units.h"
+#include "base/unix_time.h"
 #include "config/endpoint.h"
-#include "config/nearest.h"
-#include "config/time_text.h"
-#include "config/units.h"
 
 namespace stile::config {
 namespace {
@@ -35,8 +35,8 @@ std::optional<T> read_word(const Node& node, const Reader& reader, std::string_v
     known.push_back(word.text);
   }
   const auto meant = nearest(*text, known);
-  return reader.error(node, acl::quoted(*text) + " is not " + std::string{expected},
-                      meant.empty() ? "" : "did you mean " + acl::quoted(meant) + "?");
+  return reader.error(node, in_quotes(*text) + " is not " + std::string{expected},
+                      meant.empty() ? "" : "did you mean " + in_quotes(meant) + "?");
 }
 
 bool is_id(std::string_view text) {
@@ -82,7 +82,7 @@ std::optional<std::uint64_t> Size::read(const Node& node, const Reader& reader) 
     return reader.wrong_type(node, "a number of bytes or a string like \"50MiB\"");
   }
   const auto size = parse_size(*text);
-  if (!size) return reader.error(node, acl::quoted(*text) + ": " + size.error().message);
+  if (!size) return reader.error(node, in_quotes(*text) + ": " + size.error().message);
   return *size;
 }
 
@@ -105,7 +105,7 @@ std::optional<std::string> Text::read(const Node& node, const Reader& reader) {
   if (text == nullptr) return reader.wrong_type(node, "a string");
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(text->begin(), text->end(), is_control)) {
-    return reader.error(node, "a control character in " + acl::quoted(*text));
+    return reader.error(node, "a control character in " + in_quotes(*text));
   }
   return *text;
 }
@@ -124,7 +124,7 @@ std::optional<std::string> Path::read(const Node& node, const Reader& reader) {
   if (!text) return std::nullopt;
   if (text->empty()) return reader.error(node, "must not be empty");
   if (text->front() == '/') return text;
-  if (!reader.directory) return reader.error(node, acl::quoted(*text) + " must begin with /");
+  if (!reader.directory) return reader.error(node, in_quotes(*text) + " must begin with /");
   return (std::filesystem::path{*reader.directory} / *text).string();
 }
 
@@ -141,7 +141,7 @@ std::optional<std::uint32_t> FileMode::read(const Node& node, const Reader& read
   const auto [stop, problem] = std::from_chars(text->data(), end, mode, 8);
   if (text->size() < 3 || text->size() > 4 || problem != std::errc{} || stop != end ||
       mode > 0777) {
-    return reader.error(node, acl::quoted(*text) + " is not a mode",
+    return reader.error(node, in_quotes(*text) + " is not a mode",
                         "three or four octal digits, 0777 at most, like \"0660\"");
   }
   return mode;
@@ -159,11 +159,11 @@ std::optional<std::string> AgentId::read(const Node& node, const Reader& reader)
   const auto* text = node.as<std::string>();
   if (text == nullptr) return reader.wrong_type(node, "a string");
   if (is_id(*text)) return *text;
-  return reader.error(node, acl::quoted(*text) + " is not an id",
+  return reader.error(node, in_quotes(*text) + " is not an id",
                       "1 to 64 of a-z, 0-9 and -, not beginning or ending with -");
 }
 
-std::optional<acl::UnixMicros> Expiry::read(const Node& node, const Reader& reader) {
+std::optional<UnixMicros> Expiry::read(const Node& node, const Reader& reader) {
   constexpr std::string_view example = "2026-12-31T00:00:00Z";
   if (const auto* time = node.as<Timestamp>()) return time->micros;
   const auto* text = node.as<std::string>();
@@ -171,11 +171,11 @@ std::optional<acl::UnixMicros> Expiry::read(const Node& node, const Reader& read
     return reader.wrong_type(node, "a date and time like " + std::string{example});
   }
   if (const auto time = parse_time(*text)) return time;
-  return reader.error(node, acl::quoted(*text) + " is not a date and time",
+  return reader.error(node, in_quotes(*text) + " is not a date and time",
                       "like " + std::string{example});
 }
 
-std::string Expiry::print(acl::UnixMicros value) { return time_text(value); }
+std::string Expiry::print(UnixMicros value) { return time_text(value); }
 
 std::optional<std::optional<Endpoint>> OptionalEndpoint::read(const Node& node,
                                                               const Reader& reader) {
@@ -183,9 +183,9 @@ std::optional<std::optional<Endpoint>> OptionalEndpoint::read(const Node& node,
   if (text == nullptr) return reader.wrong_type(node, "a string like \"127.0.0.1:9128\"");
   if (text->empty()) return std::optional<Endpoint>{};
   const auto endpoint = parse_endpoint(*text);
-  if (!endpoint) return reader.error(node, acl::quoted(*text) + ": " + endpoint.error().message);
+  if (!endpoint) return reader.error(node, in_quotes(*text) + ": " + endpoint.error().message);
   if (!endpoint->unix_path.empty()) {
-    return reader.error(node, acl::quoted(*text) + " must be a TCP address", "like 127.0.0.1:9128");
+    return reader.error(node, in_quotes(*text) + " must be a TCP address", "like 127.0.0.1:9128");
   }
   return std::optional{*endpoint};
 }

@@ -100,8 +100,8 @@ struct AgentId {
 
 struct Expiry {
   static constexpr std::string_view type = "date and time";
-  static std::optional<acl::UnixMicros> read(const Node& node, const Reader& reader);
-  static std::string print(acl::UnixMicros value);
+  static std::optional<UnixMicros> read(const Node& node, const Reader& reader);
+  static std::string print(UnixMicros value);
 };
 
 struct OptionalEndpoint {  // "": none

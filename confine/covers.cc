@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdio>
 
-#include "confine/failure.h"
+#include "base/system_error.h"
 #include "confine/mounts.h"
 #include "confine/place.h"
 
@@ -27,7 +27,7 @@ Result<Covers> Covers::make(int top) {
   if (!stage || ::mkdirat(stage.get(), "directory", 0555) != 0 ||
       !UniqueFd{::openat(stage.get(), "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0666)} ||
       !attach(stage.get(), top)) {
-    return failure("cannot mount a file system");
+    return system_error("cannot mount a file system");
   }
   return Covers{std::move(stage)};
 }
@@ -39,7 +39,7 @@ Result<void> Covers::cover(int place, const std::string& path, bool is_directory
   if (!empty ||
       !restrict_tree(empty.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY) ||
       !attach(empty.get(), place)) {
-    return failure("cannot hide " + path);
+    return system_error("cannot hide " + path);
   }
   return {};
 }

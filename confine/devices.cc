@@ -9,10 +9,9 @@
 #include <array>
 #include <string>
 
-#include "confine/failure.h"
+#include "base/system_error.h"
 #include "confine/mounts.h"
 #include "confine/place.h"
-#include "proxy/base/unique_fd.h"
 
 namespace stile::confine {
 namespace {
@@ -46,10 +45,10 @@ bool show_device(int directory, const std::string& from, const std::string& name
 Result<void> make_devices(int place) {
   const auto directory =
       new_file_system("tmpfs", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, {{"mode", "755"}});
-  if (!directory || !attach(directory.get(), place)) return failure("cannot mount /dev");
+  if (!directory || !attach(directory.get(), place)) return system_error("cannot mount /dev");
   for (const std::string name : {"null", "zero", "full", "random", "urandom", "tty"}) {
     if (!show_device(directory.get(), "/dev/" + name, name)) {
-      return failure("cannot show /dev/" + name);
+      return system_error("cannot show /dev/" + name);
     }
   }
   if (const auto terminal = name_of_terminal(); !terminal.empty()) {
@@ -59,7 +58,7 @@ Result<void> make_devices(int place) {
                                          {{"ptmxmode", "666"}, {"mode", "620"}});
   const auto pts = make_place(directory.get(), "/pts", true);
   if (!terminals || !pts || !attach(terminals.get(), pts.get())) {
-    return failure("cannot mount /dev/pts");
+    return system_error("cannot mount /dev/pts");
   }
   constexpr std::array<std::array<const char*, 2>, 5> links{{{"pts/ptmx", "ptmx"},
                                                              {"/proc/self/fd", "fd"},
@@ -67,10 +66,10 @@ Result<void> make_devices(int place) {
                                                              {"/proc/self/fd/1", "stdout"},
                                                              {"/proc/self/fd/2", "stderr"}}};
   for (const auto& [text, name] : links) {
-    if (::symlinkat(text, directory.get(), name) != 0) return failure("cannot fill /dev");
+    if (::symlinkat(text, directory.get(), name) != 0) return system_error("cannot fill /dev");
   }
   // Mount point for /dev/shm.
-  if (!make_place(directory.get(), "/shm", true)) return failure("cannot fill /dev");
+  if (!make_place(directory.get(), "/shm", true)) return system_error("cannot fill /dev");
   return {};
 }
 

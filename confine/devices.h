@@ -1,7 +1,7 @@
 // devices: a /dev with the few devices that every program expects.
 #pragma once
 
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::confine {
 

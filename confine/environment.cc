@@ -19,7 +19,7 @@ constexpr std::string_view no_proxy = "localhost,127.0.0.1,::1";
 struct Lead {
   std::string_view name, place;
 };
-constexpr std::array<Lead, 24> leads{{{"DBUS_SESSION_BUS_ADDRESS", ""},
+constexpr std::array<Lead, 25> leads{{{"DBUS_SESSION_BUS_ADDRESS", ""},
                                       {"DBUS_SYSTEM_BUS_ADDRESS", ""},
                                       {"DISPLAY", "/tmp/.X11-unix"},
                                       {"WAYLAND_DISPLAY", "/run/user"},
@@ -40,6 +40,7 @@ constexpr std::array<Lead, 24> leads{{{"DBUS_SESSION_BUS_ADDRESS", ""},
                                       {"VSCODE_IPC_HOOK_CLI", ""},
                                       {"VSCODE_GIT_IPC_HANDLE", ""},
                                       {"NOTIFY_SOCKET", ""},
+                                      {"STILE_SOCKET", ""},
                                       {"LISTEN_FDS", ""},
                                       {"LISTEN_PID", ""},
                                       {"LISTEN_FDNAMES", ""}}};

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "acl/result.h"
-#include "proxy/base/unique_fd.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stile::confine {
 

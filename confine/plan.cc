@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <tuple>
 
 #include "confine/paths.h"
 
@@ -93,9 +94,7 @@ class Planner {
     } else {
       add({"/", Content::bind, true});
     }
-    if (is_workspace(request_)) {
-      add({request_.directory, {}, true, false, is_view ? Search::all : Search::sockets});
-    }
+    if (is_workspace(request_)) add_workspace(is_view ? Search::all : Search::sockets);
     add_named();
     for (auto& [path, mount] : mounts_) view_.mounts.push_back(mount);  // sorted: parents first
     add_covers();
@@ -117,11 +116,38 @@ class Planner {
     add({"/dev", Content::devices});
   }
 
+  // Where the command sees a path of the host.
+  [[nodiscard]] std::string seen_at(const std::string& path) const {
+    const auto& [directory, at] = std::tie(request_.directory, request_.directory_at);
+    if (at.empty() || !is_within(path, directory)) return path;
+    return at + path.substr(directory.size());
+  }
+
+  void add_workspace(Search search) {
+    const auto& directory = request_.directory;
+    const bool is_writable = request_.workspace == Workspace::writable;
+    if (request_.workspace == Workspace::none) {
+      add_empty(seen_at(directory), 0755);
+    } else {
+      add(shown(directory, is_writable, search));
+    }
+  }
+
   void add_named() {
     const auto search = request_.files == Files::view ? Search::all : Search::sockets;
-    for (const auto& path : request_.read) add({path, {}, false, true, search});
-    for (const auto& path : request_.write) add({path, {}, true, true, search});
-    for (const auto& path : request_.expose) add({path, {}, true, true});
+    for (const auto& path : request_.read) add_named(path, false, search);
+    for (const auto& path : request_.write) add_named(path, true, search);
+    for (const auto& path : request_.expose) add_named(path, true, Search::none);
+  }
+  void add_named(const std::string& path, bool is_writable, Search search) {
+    auto mount = shown(path, is_writable, search);
+    mount.is_named = true;
+    add(std::move(mount));
+  }
+  [[nodiscard]] Mount shown(const std::string& path, bool is_writable, Search search) const {
+    Mount mount{seen_at(path), {}, is_writable, false, search};
+    if (mount.target != path) mount.source = path;
+    return mount;
   }
 
   // A separate home, unless the path is already in use: HOME=/tmp, HOME=/, HOME=/usr/games.
@@ -160,7 +186,7 @@ class Planner {
                                   is_strictly_within(parent, mount->target) &&
                                   parent.substr(0, parent.rfind('/')) != "/usr" &&
                                   !holds_any(parent, request_.programs) &&
-                                  !is_within(request_.directory, parent);
+                                  !is_within(seen_at(request_.directory), parent);
     return is_own_directory ? parent : socket;
   }
 
@@ -174,21 +200,23 @@ class Planner {
       if (is_bound(part) && !is_exposed(part)) add_cover(std::string{part});
     }
     for (const auto& path : request_.hidden) {
-      if (is_bound(path) && !is_exposed(path)) add_cover(path);
+      if (is_bound(seen_at(path)) && !is_exposed(path)) add_cover(seen_at(path));
     }
-    for (const auto& socket : request_.sockets) {
-      if (is_bound(socket) && !is_exposed(socket)) add_cover(cover_of(socket));
+    for (const auto& path : request_.sockets) {
+      const auto socket = seen_at(path);
+      if (is_bound(socket) && !is_exposed(path)) add_cover(cover_of(socket));
     }
     // Even if it is exposed: the log is evidence.
-    if (!request_.log.empty() && is_bound(request_.log)) add_cover(request_.log);
+    if (const auto log = seen_at(request_.log); !log.empty() && is_bound(log)) add_cover(log);
     // Likewise: a process that can talk to it controls what the command may reach.
-    if (!request_.control.empty() && is_bound(request_.control)) add_cover(request_.control);
+    const auto control = seen_at(request_.control);
+    if (!control.empty() && is_bound(control)) add_cover(control);
   }
 
   // A mount point cannot be renamed. Without this, the command could rename a directory above the
   // log and put its own log in the old place.
   void add_pins() {
-    const auto& log = request_.log;
+    const auto log = seen_at(request_.log);
     for (std::size_t at = log.find('/', 1); at != std::string::npos; at = log.find('/', at + 1)) {
       const auto directory = log.substr(0, at);
       const bool is_movable =
@@ -203,11 +231,11 @@ class Planner {
   }
 
   void choose_directory() {
-    const auto& directory = request_.directory;
+    const auto directory = seen_at(request_.directory);
     const auto* mount = mount_of(directory);
     const bool is_bind = mount != nullptr && mount->content == Content::bind;
-    const bool is_hidden =
-        is_within_any(directory, request_.hidden) || is_within_any(directory, hidden_parts);
+    const bool is_hidden = is_within_any(request_.directory, request_.hidden) ||
+                           is_within_any(request_.directory, hidden_parts);
     const bool is_seen = is_bind ? !is_hidden || mount->target == directory
                                  : mount != nullptr && mount->target == directory;
     if (is_seen || directory == "/") view_.directory = directory;

@@ -14,6 +14,9 @@ namespace stile::confine {
 // hidden.
 enum class Files : std::uint8_t { view, host };
 
+// How the working directory is shown. none: empty, except for what is named in it.
+enum class Workspace : std::uint8_t { writable, read_only, none };
+
 struct Link {
   std::string path, text;
   friend bool operator==(const Link&, const Link&) = default;
@@ -22,7 +25,9 @@ struct Link {
 // The request, and what this host has. Paths are absolute and contain no links.
 struct Request {
   Files files = Files::view;
-  std::string directory;                 // where the command should start
+  std::string directory;     // where the command should start
+  std::string directory_at;  // it is shown there; "": at its own path
+  Workspace workspace = Workspace::writable;
   std::string home;                      // becomes an empty directory; "": none
   std::vector<std::string> homes;        // real homes: shown only if they are named
   std::vector<std::string> system;       // directories of the system, read-only
@@ -44,11 +49,13 @@ enum class Search : std::uint8_t { none, sockets, top, all };
 
 struct Mount {
   std::string target;
-  Content content = Content::bind;  // bind: from the same path of the host
+  Content content = Content::bind;
   bool is_writable = false;
   bool is_named = false;  // by the caller: an error if it does not exist
   Search search = Search::none;
-  mode_t mode = 0755;  // of an empty directory
+  mode_t mode = 0755;       // of an empty directory
+  std::string source = {};  // of a bind: the host's path; "": the target
+  [[nodiscard]] const std::string& host_path() const { return source.empty() ? target : source; }
   friend bool operator==(const Mount&, const Mount&) = default;
 };
 

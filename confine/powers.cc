@@ -9,7 +9,7 @@
 
 #include <array>
 
-#include "confine/failure.h"
+#include "base/system_error.h"
 #include "confine/seccomp.h"
 
 namespace stile::confine {
@@ -22,7 +22,8 @@ Result<void> drop_all_capabilities() {
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
-  if (::syscall(SYS_capset, &header, none.data()) != 0) return failure("cannot drop capabilities");
+  if (::syscall(SYS_capset, &header, none.data()) != 0)
+    return system_error("cannot drop capabilities");
   return {};
 }
 
@@ -34,10 +35,10 @@ Result<void> give_up(Powers left) {
   if (left == Powers::none) {
     if (auto done = drop_all_capabilities(); !done) return done;
   }
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failure("no_new_privs");
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return system_error("no_new_privs");
   // The memory of the first process inside contains data that the command must not see.
-  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return failure("cannot close our memory");
-  if (::syscall(SYS_close_range, 3U, ~0U, 0U) != 0) return failure("cannot close descriptors");
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return system_error("cannot close our memory");
+  if (::syscall(SYS_close_range, 3U, ~0U, 0U) != 0) return system_error("cannot close descriptors");
   return refuse_calls(refused_calls());
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::confine {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "confine/failure.h"
-#include "proxy/base/unique_fd.h"
+#include "base/system_error.h"
+#include "base/unique_fd.h"
 
 namespace stile::confine {
 namespace {
@@ -55,11 +55,11 @@ class TreeSearch {
       // Removed, or not accessible to us, and so not to the command, which has fewer permissions.
       const bool is_harmless = errno == ENOENT || errno == EACCES || errno == EPERM ||
                                errno == ENOTDIR || errno == ELOOP;
-      return is_harmless ? Result<void>{} : failure("cannot search " + path);
+      return is_harmless ? Result<void>{} : system_error("cannot search " + path);
     }
     struct stat status {};
     Directory directory{::fdopendir(fd), ::closedir};
-    if (!directory || ::fstat(fd, &status) != 0) return failure("cannot search " + path);
+    if (!directory || ::fstat(fd, &status) != 0) return system_error("cannot search " + path);
     if (levels_.size() == most_levels) {
       return Error{"cannot search " + path +
                    " for sockets: too many directories in each other; start in another directory"};
@@ -98,7 +98,7 @@ class TreeSearch {
                                             : descend(directory, entry.d_name, path);
     }
     const UniqueFd place{::openat(directory, entry.d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
-    if (!place) return errno == ENOENT ? Result<void>{} : failure("cannot hide " + path);
+    if (!place) return errno == ENOENT ? Result<void>{} : system_error("cannot hide " + path);
     return found_({place.get(), path, is_directory, is_secret_name});
   }
 

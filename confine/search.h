@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "confine/plan.h"
 
 namespace stile::confine {

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <memory>
 
-#include "confine/failure.h"
+#include "base/system_error.h"
 
 namespace stile::confine {
 namespace {
@@ -61,7 +61,7 @@ Result<void> refuse_calls(const std::vector<Refusal>& refusals) {
     code = ::seccomp_rule_add_array(filter.get(), action, call, when ? 1 : 0, &condition);
   }
   if (code == 0) code = ::seccomp_load(filter.get());
-  if (code != 0) return failure("cannot install the system call filter", -code);
+  if (code != 0) return system_error("cannot install the system call filter", -code);
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::confine {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <sstream>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 
 namespace stile::confine {
 namespace {

@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/files.h"
 #include "confine/named_sockets.h"
 #include "confine/paths.h"
 #include "confine/place.h"
@@ -29,13 +30,6 @@ constexpr std::array<const char*, 17> system_places{
 // Links of the system; NixOS reaches its programs through those in /run.
 constexpr std::array<const char*, 4> system_links{"/run/current-system", "/run/booted-system",
                                                   "/run/opengl-driver", "/var/run"};
-
-std::string read_text(const char* path) {
-  std::ifstream file{path};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 bool is_socket(const std::string& path) {
   struct stat status {};
@@ -60,7 +54,7 @@ Result<std::string> named_place(const std::string& path, const std::string& flag
   if (!place.has_filename() && place.has_relative_path()) place = place.parent_path();
   if (place == "/") return Error{flag + " /: use --files host to show all files of the host"};
   if (auto refused = refuse_links(place.string(), flag); !refused) return refused.error();
-  return Result<std::string>{boost::system::in_place_value, place.string()};
+  return text_result(place.string());
 }
 
 std::string follow(const std::string& path, Request& request) {
@@ -107,12 +101,12 @@ void add_system(Request& request) {
 }
 
 Result<void> add_sockets(const std::vector<std::string>& environment, Request& request) {
-  const auto table = read_text("/proc/net/unix");
+  const auto table = read_or_empty("/proc/net/unix");
   if (request.files == Files::host && !is_socket_table(table)) {
     return Error{"/proc/net/unix cannot be read, so the host's sockets cannot be hidden"};
   }
   auto candidates = bound_paths(table);
-  for (auto& point : mount_points(read_text("/proc/self/mountinfo"))) {
+  for (auto& point : mount_points(read_or_empty("/proc/self/mountinfo"))) {
     candidates.push_back(std::move(point));
   }
   for (const auto& variable : environment) {

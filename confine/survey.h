@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "confine/plan.h"
 
 namespace stile::confine {

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/system_error.h"
 #include "confine/covers.h"
 #include "confine/devices.h"
-#include "confine/failure.h"
 #include "confine/mounts.h"
 #include "confine/paths.h"
 #include "confine/place.h"
@@ -64,30 +64,32 @@ class Builder {
       sources_.push_back({&mount, {}, true});
       return {};
     }
-    const auto place = open_place(mount.target);
+    const auto place = open_place(mount.host_path());
     if (!place) {
       if (!mount.is_named && (is_out_of_reach(errno) || errno == ELOOP)) return {};
-      return failure("cannot show " + mount.target);
+      return system_error("cannot show " + mount.host_path());
     }
     struct stat status {};
     Source source{&mount, copy_tree(place.get()), true};
     if (!source.tree || ::fstat(place.get(), &status) != 0) {
-      return failure("cannot show " + mount.target);
+      return system_error("cannot show " + mount.target);
     }
     source.is_directory = S_ISDIR(status.st_mode);
     unsigned attributes = MOUNT_ATTR_NOSUID;
-    if (!is_within(mount.target, "/dev")) attributes |= MOUNT_ATTR_NODEV;
+    if (!is_within(mount.host_path(), "/dev")) attributes |= MOUNT_ATTR_NODEV;
     if (!mount.is_writable) attributes |= MOUNT_ATTR_RDONLY;
     if (!restrict_tree(source.tree.get(), attributes)) {
-      return failure("cannot protect " + mount.target);
+      return system_error("cannot protect " + mount.target);
     }
     sources_.push_back(std::move(source));
     return {};
   }
 
   [[nodiscard]] UniqueFd own_directory(mode_t mode) const {
+    const auto size = std::to_string(request_.own_bytes);
     return new_file_system("tmpfs", harmless,
                            {{"mode", mode_text(mode)},
+                            {"size", request_.own_bytes > 0 ? size : "50%"},
                             {"uid", std::to_string(request_.owner.uid)},
                             {"gid", std::to_string(request_.owner.gid)}});
   }
@@ -96,7 +98,7 @@ class Builder {
   // Between them is the stage that covers are copied from.
   Result<void> lay_root() {
     const UniqueFd top{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
-    if (!top) return failure("cannot open /");
+    if (!top) return system_error("cannot open /");
     auto covers = Covers::make(top.get());
     if (!covers) return covers.error();
     covers_.emplace(std::move(*covers));
@@ -106,7 +108,7 @@ class Builder {
     } else {
       root_ = new_file_system("tmpfs", harmless, {{"mode", "755"}});
     }
-    if (!root_ || !attach(root_.get(), top.get())) return failure("cannot mount a root");
+    if (!root_ || !attach(root_.get(), top.get())) return system_error("cannot mount a root");
     return {};
   }
 
@@ -136,16 +138,17 @@ class Builder {
     if (!place) {
       const bool is_missing = errno == ENOENT || (!is_hosts && is_read_only_place(errno));
       if (is_missing && mount.content == Content::empty) return {};
-      return failure("cannot mount " + mount.target);
+      return system_error("cannot mount " + mount.target);
     }
     switch (mount.content) {
       case Content::bind:
-        if (!attach(source.tree.get(), place.get())) return failure("cannot show " + mount.target);
+        if (!attach(source.tree.get(), place.get()))
+          return system_error("cannot show " + mount.target);
         return search(source);
       case Content::empty: {
         const auto directory = own_directory(mount.mode);
         if (!directory || !attach(directory.get(), place.get())) {
-          return failure("cannot mount " + mount.target);
+          return system_error("cannot mount " + mount.target);
         }
         return {};
       }
@@ -154,7 +157,7 @@ class Builder {
       case Content::sys: {
         // If the kernel refuses it (parts of the host's are covered), an empty one is enough.
         const auto sys = new_file_system("sysfs", harmless | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
-        if (sys && !attach(sys.get(), place.get())) return failure("cannot mount /sys");
+        if (sys && !attach(sys.get(), place.get())) return system_error("cannot mount /sys");
         if (!sys && view_.files == Files::host) return cover(place.get(), "/sys", true);
         return {};
       }
@@ -168,11 +171,11 @@ class Builder {
     auto proc = new_file_system("proc", harmless | MOUNT_ATTR_NOEXEC);
     report_.has_own_proc = static_cast<bool>(proc);
     if (!proc) {
-      if (errno != EPERM) return failure("cannot mount /proc");
+      if (errno != EPERM) return system_error("cannot mount /proc");
       const auto hosts = open_place("/proc");
       if (hosts) proc = copy_tree(hosts.get());
     }
-    if (!proc || !attach(proc.get(), place)) return failure("cannot mount /proc");
+    if (!proc || !attach(proc.get(), place)) return system_error("cannot mount /proc");
     return {};
   }
 
@@ -202,7 +205,7 @@ class Builder {
   Result<void> cover(int place, const std::string& path, bool is_directory) {
     if (!is_directory || !holds_target(path)) return covers_->cover(place, path, is_directory);
     const auto empty = own_directory(0755);
-    if (!empty || !attach(empty.get(), place)) return failure("cannot hide " + path);
+    if (!empty || !attach(empty.get(), place)) return system_error("cannot hide " + path);
     return {};
   }
 
@@ -213,9 +216,9 @@ class Builder {
       if (!place) {
         // If we cannot look it up now, neither can the command, which has fewer permissions.
         if (is_out_of_reach(errno) || errno == ELOOP) continue;
-        return failure("cannot hide " + path);
+        return system_error("cannot hide " + path);
       }
-      if (::fstat(place.get(), &status) != 0) return failure("cannot hide " + path);
+      if (::fstat(place.get(), &status) != 0) return system_error("cannot hide " + path);
       const bool has_more = holds_target(path);
       if (auto done = cover(place.get(), path, S_ISDIR(status.st_mode)); !done) return done;
       if (has_more) {
@@ -233,7 +236,7 @@ class Builder {
       const auto place = make_place(root_.get(), source.mount->target, source.is_directory);
       const auto again = copy_tree(source.tree.get());
       if (!place || !again || !attach(again.get(), place.get())) {
-        return failure("cannot show " + source.mount->target);
+        return system_error("cannot show " + source.mount->target);
       }
     }
     return {};
@@ -244,19 +247,19 @@ class Builder {
       const auto place = open_place(path, root_.get());
       if (!place) continue;  // not in this view
       const auto same = copy_tree(place.get());
-      if (!same || !attach(same.get(), place.get())) return failure("cannot hold " + path);
+      if (!same || !attach(same.get(), place.get())) return system_error("cannot hold " + path);
     }
     return {};
   }
 
   Result<void> move_in() {
     if (view_.files == Files::view && !restrict_mount(root_.get(), MOUNT_ATTR_RDONLY)) {
-      return failure("cannot protect the root");
+      return system_error("cannot protect the root");
     }
     // The old root ends up on top of the new one, and the stage on top of that. Both are unmounted.
     if (::fchdir(root_.get()) != 0 || ::syscall(SYS_pivot_root, ".", ".") != 0 ||
         ::umount2(".", MNT_DETACH) != 0 || ::umount2(".", MNT_DETACH) != 0 || ::chdir("/") != 0) {
-      return failure("cannot change the root");
+      return system_error("cannot change the root");
     }
     // If a mount were left below or above the new root, ".." would lead there.
     struct stat here {

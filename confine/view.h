@@ -3,12 +3,13 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "confine/plan.h"
 
 namespace stile::confine {
@@ -22,6 +23,8 @@ struct ViewRequest {
   View view;
   ViewOwner owner;
   std::optional<std::pair<dev_t, ino_t>> log;  // covered under any name
+  std::uint64_t own_bytes =
+      0;  // size of each directory made for the command; 0: the kernel's limit
 };
 
 // Facts that the caller may want to report.

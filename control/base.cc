@@ -1,9 +1,11 @@
 // Base: the compiled contents of all files.
 #include "control/base.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "base/unix_time.h"
 #include "config/card.h"
 
 namespace stile::control {
@@ -43,8 +45,16 @@ PolicyReader config_reader(std::optional<std::string> path) {
     auto shared = std::make_unique<config::Shared>(config::share(*loaded));
     auto agents = config::compile_all(*loaded, *shared);
     if (!agents) return agents.error();
+    config::Diagnostics problems;
+    shared->secrets.read_values(loaded->owner, unix_micros(), problems);
+    if (problems.has_errors()) return problems;
     return Reading{std::move(*loaded), std::move(shared), std::move(*agents)};
   };
+}
+
+bool Base::opens_tunnels() const {
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const auto& entry) { return entry.second->policy->inside != nullptr; });
 }
 
 config::Checked<BasePtr> read_base(const PolicyReader& reader) {

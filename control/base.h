@@ -29,6 +29,7 @@ struct Base {
   config::Loaded loaded;
   config::Shared shared;  // for agents that are compiled later
   Entries entries;        // of stile.toml and of the cards
+  [[nodiscard]] bool opens_tunnels() const;
 };
 using BasePtr = std::unique_ptr<Base>;
 

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 
 namespace stile::control {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/base/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace stile::control {
 

@@ -157,6 +157,7 @@ void Connection::fail(const Failure& failure) {
     object.add("ok", false);
     JsonObject error{object.key("error")};
     error.add("code", text(failure.code)).add("message", failure.message);
+    if (!failure.hint.empty()) error.add("hint", failure.hint);
   }
   answer(line);
 }

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/unique_fd.h"
 #include "control/protocol.h"
 #include "control/request.h"
-#include "proxy/base/unique_fd.h"
 
 namespace stile::control {
 

@@ -17,19 +17,6 @@ bool is_below(std::string_view name, std::string_view parent) {
          name[name.size() - parent.size() - 1] == '.';
 }
 
-// Whether one pattern's names are all among those of another.
-bool names_cover(Kind wide, std::string_view wide_name, Kind narrow, std::string_view narrow_name) {
-  if (wide == Kind::any) return true;
-  if (wide == Kind::regex || narrow == Kind::regex) {
-    return wide == narrow && wide_name == narrow_name;
-  }
-  if (narrow == Kind::any) return false;
-  if (wide == Kind::exact) return narrow == Kind::exact && wide_name == narrow_name;
-  if (is_below(narrow_name, wide_name)) return true;
-  if (narrow_name != wide_name) return false;
-  return wide == Kind::suffix || narrow == Kind::below;
-}
-
 // Whether a name can match both patterns.
 bool names_meet(Kind a, std::string_view a_name, Kind b, std::string_view b_name) {
   if (a == Kind::any || b == Kind::any || a == Kind::regex || b == Kind::regex) return true;
@@ -82,7 +69,7 @@ bool any_rule_for(const acl::Rules& rules, std::string_view name, Visit&& visit)
 }  // namespace
 
 bool covers(const Pattern& wide, const Pattern& narrow) {
-  if (!names_cover(wide.kind, wide.name, narrow.kind, narrow.name)) return false;
+  if (!acl::covers_names(wide.kind, wide.name, narrow.kind, narrow.name)) return false;
   if (wide.reach == Pattern::Reach::bare) return true;
   return narrow.reach != Pattern::Reach::bare && wide.port == narrow.port &&
          same_way(wide.reach, narrow.reach);
@@ -91,7 +78,7 @@ bool covers(const Pattern& wide, const Pattern& narrow) {
 std::optional<std::string> denied_wholly(const acl::Rules& deny, const Pattern& pattern) {
   std::optional<std::string> found;
   const auto decides = [&](const acl::Rule& rule, const acl::RuleRef& reference) {
-    if (!names_cover(rule.kind, reference.set->name(rule), pattern.kind, pattern.name) ||
+    if (!acl::covers_names(rule.kind, reference.set->name(rule), pattern.kind, pattern.name) ||
         !deny_reach_covers(rule, pattern)) {
       return false;
     }

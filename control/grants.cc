@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "control/coverage.h"
 
 namespace stile::control {
@@ -22,9 +23,10 @@ Outcome<void> check_deny(const acl::AgentPolicy& entry, const AgentOverlay& over
   }
   for (const auto& denied : overlay.denied) {
     if (covers(denied, pattern)) {
-      return Failure{ErrorCode::denied_by_rule, pattern.text() + " is denied since " +
-                                                    denied.text() +
-                                                    " was revoked; allow that to take it back"};
+      return Failure{ErrorCode::denied_by_rule,
+                     pattern.text() + " is denied since " + denied.text() +
+                         " was revoked; allow that to take it back",
+                     "stile allow " + entry.id + ' ' + shell_word(denied.text())};
     }
   }
   return boost::system::in_place_value;
@@ -138,7 +140,7 @@ Outcome<Revocation> revoke(const acl::AgentPolicy& entry, const AgentOverlay& ov
   return revocation;
 }
 
-AgentOverlay without_expired(const AgentOverlay& overlay, acl::UnixMicros now,
+AgentOverlay without_expired(const AgentOverlay& overlay, UnixMicros now,
                              std::vector<std::string>& ended) {
   AgentOverlay next = overlay;
   std::erase_if(next.grants, [&](const GrantState& grant) {

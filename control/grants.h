@@ -16,7 +16,7 @@ inline constexpr std::size_t max_denied_per_agent = 4096;
 // The caller, the time, and the id of a new grant.
 struct Asked {
   std::string actor;
-  acl::UnixMicros now = 0;
+  UnixMicros now = 0;
   std::string id;
 };
 
@@ -41,7 +41,7 @@ struct Revocation {
                                          const Request& request);
 
 // Removes the grants that have expired at this time; adds their ids to `ended`.
-[[nodiscard]] AgentOverlay without_expired(const AgentOverlay& overlay, acl::UnixMicros now,
+[[nodiscard]] AgentOverlay without_expired(const AgentOverlay& overlay, UnixMicros now,
                                            std::vector<std::string>& ended);
 
 }  // namespace stile::control

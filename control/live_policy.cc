@@ -270,9 +270,9 @@ acl::Mode LivePolicy::mode() const noexcept {
   return mode_.value_or(base_->loaded.settings.egress.mode);
 }
 
-std::optional<acl::UnixMicros> LivePolicy::next_expiry(acl::UnixMicros now) const {
-  std::optional<acl::UnixMicros> first;
-  const auto consider = [&](const std::optional<acl::UnixMicros>& when) {
+std::optional<UnixMicros> LivePolicy::next_expiry(UnixMicros now) const {
+  std::optional<UnixMicros> first;
+  const auto consider = [&](const std::optional<UnixMicros>& when) {
     if (when && *when > now && (!first || *when < *first)) first = when;
   };
   for (const auto& [id, running] : running_) {

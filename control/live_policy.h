@@ -75,7 +75,7 @@ class LivePolicy {
     return refused_;
   }
   // When the next agent or grant in force expires.
-  [[nodiscard]] std::optional<acl::UnixMicros> next_expiry(acl::UnixMicros now) const;
+  [[nodiscard]] std::optional<UnixMicros> next_expiry(UnixMicros now) const;
   [[nodiscard]] SavedState save() const;
 
  private:

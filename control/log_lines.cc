@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "acl/error_text.h"
 #include "audit/rotate.h"
-#include "proxy/base/unique_fd.h"
+#include "base/system_error.h"
+#include "base/unique_fd.h"
 
 namespace stile::control {
 namespace {
@@ -60,7 +60,7 @@ bool LogLines::open_next() {
         break;  // it was deleted in the meantime
       }
       if (status.st_dev != part.device || status.st_ino != part.inode) continue;
-      source_ = std::make_unique<audit::LineSource>(fd.release(), name);
+      source_ = std::make_unique<audit::LineSource>(std::move(fd), name);
       left_ = part.size;
       return true;
     }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "acl/result.h"
 #include "audit/line_source.h"
+#include "base/result.h"
 
 namespace stile::control {
 

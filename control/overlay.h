@@ -18,8 +18,8 @@ namespace stile::control {
 struct GrantState {
   std::string id;
   std::vector<acl::Pattern> hosts;
-  acl::UnixMicros created = 0;
-  std::optional<acl::UnixMicros> expires;
+  UnixMicros created = 0;
+  std::optional<UnixMicros> expires;
   std::optional<std::uint64_t> max_requests, bytes_up;
   std::string reason, actor;
   acl::Grant made;  // compiled, with what is left; the lease lives as long as the grant
@@ -52,8 +52,8 @@ using AgentOverlayPtr = std::shared_ptr<const AgentOverlay>;
 // An agent of put-agent or adopt-listener.
 struct PutCard {
   std::string text;
-  acl::UnixMicros received = 0;  // the start of its ttl_seconds
-  bool is_kept = true;           // saved in the state directory; that of an adopted listener is not
+  UnixMicros received = 0;  // the start of its ttl_seconds
+  bool is_kept = true;      // saved in the state directory; that of an adopted listener is not
 };
 using PutCardPtr = std::shared_ptr<const PutCard>;
 

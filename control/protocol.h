@@ -51,7 +51,8 @@ enum class ErrorCode : std::uint8_t {
 // Why a request failed.
 struct Failure {
   ErrorCode code = ErrorCode::internal;
-  std::string message;  // for people; never parsed
+  std::string message;    // for people; never parsed
+  std::string hint = {};  // what to type next; may be empty
 };
 
 template <class T>

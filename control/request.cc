@@ -6,10 +6,10 @@
 #include <span>
 #include <utility>
 
-#include "acl/quoted.h"
 #include "base/json.h"
+#include "base/nearest.h"
+#include "base/quoted.h"
 #include "config/json_loader.h"
-#include "config/nearest.h"
 #include "config/values.h"
 
 namespace stile::control {
@@ -106,7 +106,7 @@ std::optional<acl::Address> read_source(const Node& node, const Reader& reader) 
   const auto value = config::Text::read(node, reader);
   if (!value) return std::nullopt;
   const auto address = acl::Address::parse(*value);
-  if (!address) return reader.error(node, acl::quoted(*value) + " is not an address");
+  if (!address) return reader.error(node, in_quotes(*value) + " is not an address");
   return address->unmapped();
 }
 
@@ -165,8 +165,8 @@ void read_field(std::string_view name, const Node& node, const Reader& reader, R
 Failure bad(std::string message) { return {ErrorCode::bad_request, std::move(message)}; }
 
 std::string meant(std::string_view word, const Names& known) {
-  const auto near = config::nearest(word, known);
-  return near.empty() ? "" : "; did you mean " + acl::quoted(near) + "?";
+  const auto near = nearest(word, known);
+  return near.empty() ? "" : "; did you mean " + in_quotes(near) + "?";
 }
 
 bool has(const Names& names, std::string_view name) {
@@ -203,18 +203,18 @@ Outcome<const ActionRow*> find_action(const Node::Table& table) {
     known.push_back(row.name);
   }
   return Failure{ErrorCode::unknown_action,
-                 "there is no action " + acl::quoted(name->substr(0, 64)) + meant(*name, known)};
+                 "there is no action " + in_quotes(name->substr(0, 64)) + meant(*name, known)};
 }
 
 Outcome<void> check_fields(const ActionRow& row, const Node::Table& table) {
   for (const auto name : row.required) {
     if (!has(table, name)) {
-      return bad(std::string{row.name} + " needs " + acl::quoted(name));
+      return bad(std::string{row.name} + " needs " + in_quotes(name));
     }
   }
   if (!row.one_of.empty() && has(table, row.one_of[0]) == has(table, row.one_of[1])) {
-    return bad(std::string{row.name} + " needs either " + acl::quoted(row.one_of[0]) + " or " +
-               acl::quoted(row.one_of[1]));
+    return bad(std::string{row.name} + " needs either " + in_quotes(row.one_of[0]) + " or " +
+               in_quotes(row.one_of[1]));
   }
   if (row.action != Action::explain) return boost::system::in_place_value;
   if (has(table, "agent") == has(table, "source")) {
@@ -257,7 +257,7 @@ Outcome<Request> parse_request(std::string_view line) {
   Reader reader{problems, {}, {}, {}};
   for (const auto& member : *table) {
     if (!has(known, member.key)) {
-      return bad(std::string{row.name} + " has no field " + acl::quoted(member.key.substr(0, 64)) +
+      return bad(std::string{row.name} + " has no field " + in_quotes(member.key.substr(0, 64)) +
                  meant(member.key, known));
     }
     reader.key = member.key;

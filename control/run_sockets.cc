@@ -12,8 +12,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/files.h"
+#include "base/unique_fd.h"
 #include "config/embedded.h"
-#include "proxy/base/unique_fd.h"
 
 namespace stile::control {
 namespace {
@@ -45,8 +46,7 @@ std::string command_of(const UniqueFd& peer) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
   if (::getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
-  std::ifstream file{"/proc/" + std::to_string(credentials.pid) + "/cmdline"};
-  std::string words{std::istreambuf_iterator<char>{file}, {}};
+  auto words = read_or_empty("/proc/" + std::to_string(credentials.pid) + "/cmdline");
   words.resize(std::min(words.size(), most_command_bytes));
   while (!words.empty() && words.back() == '\0') words.pop_back();
   std::replace(words.begin(), words.end(), '\0', ' ');

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "control/overlay.h"
 
 namespace stile::control {

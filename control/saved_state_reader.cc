@@ -1,6 +1,7 @@
 // SavedState: reads it, strictly.
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "config/json_loader.h"
 #include "config/values.h"
 #include "control/saved_state.h"
@@ -79,7 +80,7 @@ class Members {
     if (table_ == nullptr) return;
     for (const auto& member : *table_) {
       if (std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
-      reader_.key = config::printable(member.key.substr(0, 64));
+      reader_.key = printable(member.key.substr(0, 64));
       reader_.error(member.value, "is not known here");
     }
   }

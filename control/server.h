@@ -10,8 +10,8 @@
 #include <memory>
 #include <set>
 
+#include "base/unique_fd.h"
 #include "control/connection.h"
-#include "proxy/base/unique_fd.h"
 
 namespace stile::control {
 

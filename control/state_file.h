@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "acl/result.h"
-#include "proxy/base/unique_fd.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stile::control {
 
@@ -24,6 +24,8 @@ class StateFile {
   [[nodiscard]] std::string path() const;
 
  private:
+  [[nodiscard]] Error in_directory(const Error& error) const;
+
   std::string directory_;
   UniqueFd fd_;    // of the directory
   UniqueFd lock_;  // keeps other daemons out

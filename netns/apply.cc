@@ -1,7 +1,7 @@
 // apply: executes the steps of a plan.
 #include "netns/apply.h"
 
-#include "netns/files.h"
+#include "base/files.h"
 #include "netns/inet.h"
 #include "netns/inspect.h"
 #include "netns/link.h"
@@ -91,7 +91,8 @@ Result<void> expel(Host& host, const Agent& agent) {
 Result<void> write_card(const Host& host, const Record& record) {
   const auto name = card_name(record.agent.id);
   if (record.bound_by.empty()) {
-    return write_file(host.cards.get(), name, record.card + "\n", card_mode, host.card_group);
+    return replace_file(host.cards.get(), name, record.card + "\n", card_mode,
+                        FileOwner{0, host.card_group});
   }
   const auto removed = remove_file(host.cards.get(), name);
   if (!removed) return removed.error();

@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "netns/host.h"
 #include "netns/plan.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "acl/address.h"
-#include "acl/result.h"
+#include "base/result.h"
 #include "config/node.h"
 #include "netns/card_text.h"
 #include "netns/setup.h"

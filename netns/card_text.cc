@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "base/unix_time.h"
 #include "config/card.h"
 #include "config/json_loader.h"
-#include "config/time_text.h"
 
 namespace stile::netns {
 namespace {
@@ -85,9 +85,9 @@ Result<std::optional<acl::Address>> address_in(const Node& card) {
 }
 
 config::Checked<std::string> bound_card(Node card, const CardRequest& request, const Agent& agent,
-                                        acl::UnixMicros now) {
-  constexpr acl::UnixMicros second = 1'000'000;
-  const auto created = config::time_text(now - now % second);
+                                        UnixMicros now) {
+  constexpr UnixMicros second = 1'000'000;
+  const auto created = time_text(now - now % second);
   if (!request.allow.empty()) {
     remove(card, "allow");
     set(card, "allowed_hosts", list_of(request.allow));

@@ -36,6 +36,6 @@ struct CardRequest {
 // The card as the daemon will read it, one line, checked by the daemon's own parser. Its lifetime
 // begins now unless the card sets a start time: the template may be years old.
 [[nodiscard]] config::Checked<std::string> bound_card(config::Node card, const CardRequest& request,
-                                                      const Agent& agent, acl::UnixMicros now);
+                                                      const Agent& agent, UnixMicros now);
 
 }  // namespace stile::netns

@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/system_error.h"
 #include "netns/control.h"
 #include "netns/fence.h"
-#include "netns/files.h"
 #include "netns/inet.h"
 #include "netns/inspect.h"
 #include "netns/link.h"
@@ -21,6 +21,7 @@
 #include "netns/observer.h"
 #include "netns/pool.h"
 #include "netns/probe.h"
+#include "netns/reach.h"
 #include "netns/sysctl.h"
 
 namespace stile::netns {
@@ -57,6 +58,34 @@ CheckRow daemon_row(const std::string& control_socket) {
           problem.empty() ? "answers" : problem + "; next: systemctl start stiled",
           problem.empty(),
           false};
+}
+
+std::string reach_problem(const Host& host, const Agent& agent) {
+  const auto reach = reach_proxy(host, agent);
+  if (!reach) return reach.error().message;
+  const auto& netns = host.setup.netns;
+  const auto place = netns.gateway.text() + ':' + std::to_string(netns.port);
+  switch (*reach) {
+    case Reach::answered:
+      return {};
+    case Reach::refused:
+      return "the daemon does not listen there; next: add \"" + place + "\" to server.listen";
+    case Reach::silent:
+      break;
+  }
+  return reach_warning(host, agent);
+}
+
+// Whether the daemon serves the agent: the fence can be whole while every request fails.
+void check_service(const Host& host, const Agent& agent, CheckReport& report) {
+  const auto add = [&](const char* probe, const char* good, const std::string& problem) {
+    report.rows.push_back(
+        {agent.id, probe, good, problem.empty() ? good : problem, problem.empty(), false});
+  };
+  add("proxy", "answers", reach_problem(host, agent));
+  const auto unknown = unknown_agent_problem(host.setup.control, agent.id);
+  add("known", "known",
+      unknown.empty() ? "" : unknown + "; next: see agents.directories, then: stile reload");
 }
 
 Result<void> check_parts(Host& host, const Record& record, CheckReport& report) {
@@ -264,6 +293,10 @@ Result<CheckReport> check(Host& host, const std::optional<std::string>& id) {
   }
   if (!is_found) return Error{"there is no agent " + *id};
   report.rows.push_back(daemon_row(host.setup.control));
+  if (!report.rows.back().is_good) return report;
+  for (const auto& record : *records) {
+    if (!id || record.agent.id == *id) check_service(host, record.agent, report);
+  }
   return report;
 }
 

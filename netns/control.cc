@@ -4,7 +4,8 @@
 #include <chrono>
 #include <string>
 
-#include "acl/quoted.h"
+#include "base/json.h"
+#include "base/quoted.h"
 #include "control/client.h"
 
 namespace stile::netns {
@@ -28,13 +29,20 @@ std::string notify_daemon(const std::string& control_socket) {
     const bool is_absent = answer.error().kind == control::ClientError::Kind::absent;
     return is_absent ? "" : what + answer.error().message;
   }
-  return control::is_ok(*answer) ? "" : what + "it says " + acl::quoted(*answer);
+  return control::is_ok(*answer) ? "" : what + "it says " + in_quotes(*answer);
 }
 
 std::string daemon_problem(const std::string& control_socket) {
   const auto answer = ask_daemon(control_socket, R"({"action":"ping"})");
   if (!answer) return answer.error().message;
-  return control::is_ok(*answer) ? "" : "it says " + acl::quoted(*answer);
+  return control::is_ok(*answer) ? "" : "it says " + in_quotes(*answer);
+}
+
+std::string unknown_agent_problem(const std::string& control_socket, const std::string& id) {
+  const auto answer =
+      ask_daemon(control_socket, R"({"action":"agent","agent":)" + json_text(id) + '}');
+  if (!answer) return answer.error().message;
+  return control::is_ok(*answer) ? "" : "the daemon has no such agent";
 }
 
 }  // namespace stile::netns

@@ -13,4 +13,8 @@ namespace stile::netns {
 // Why the daemon does not answer, for people; empty: it does.
 [[nodiscard]] std::string daemon_problem(const std::string& control_socket);
 
+// Why the daemon does not serve this agent, for people; empty: it has its card.
+[[nodiscard]] std::string unknown_agent_problem(const std::string& control_socket,
+                                                const std::string& id);
+
 }  // namespace stile::netns

@@ -8,13 +8,12 @@
 #include <chrono>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/random.h"
+#include "base/unix_time.h"
 #include "config/card.h"
-#include "config/time_text.h"
 #include "netns/binding.h"
 #include "netns/control.h"
 #include "netns/fence.h"
-#include "netns/files.h"
 #include "netns/inspect.h"
 #include "netns/namespaces.h"
 #include "netns/pool.h"
@@ -23,24 +22,6 @@
 
 namespace stile::netns {
 namespace {
-
-acl::UnixMicros now() {
-  using namespace std::chrono;
-  return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
-}
-
-Result<std::string> random_instance() {
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return system_error("cannot get random bytes");
-  }
-  std::string text;
-  for (const auto byte : bytes) {
-    text += hex_digits[byte >> 4U];
-    text += hex_digits[byte & 15U];
-  }
-  return text_result(std::move(text));
-}
 
 // The requested address, or the next in rotation.
 Result<acl::Address> choose_address(const Host& host, const std::string& id, const Binding& binding,
@@ -86,11 +67,9 @@ Result<Record> new_record(const Host& host, const CreateRequest& request, const 
                           const std::vector<KnownAgent>& known) {
   const auto address = choose_address(host, request.id, binding, known);
   if (!address) return address.error();
-  auto instance = random_instance();
-  if (!instance) return instance.error();
-  Record record{{request.id, *address, std::move(*instance)}, false, binding.bound_by, {}};
+  Record record{{request.id, *address, random_hex(16)}, false, binding.bound_by, {}};
   if (binding.bound_by.empty()) {
-    auto card = bound_card(binding.card, request.card, record.agent, now());
+    auto card = bound_card(binding.card, request.card, record.agent, unix_micros());
     if (!card) return Error{card.error().text()};
     record.card = std::move(*card);
   }
@@ -131,7 +110,7 @@ Result<void> make_whole(Host& host, Record& record, const CreateRequest& request
       const config::Checked<config::Node> old =
           is_change ? read_bound_card(before_change) : config::Checked<config::Node>{binding.card};
       if (!old) return Error{old.error().text()};
-      auto card = bound_card(*old, request.card, record.agent, now());
+      auto card = bound_card(*old, request.card, record.agent, unix_micros());
       if (!card) return Error{card.error().text()};
       record.card = std::move(*card);
     }
@@ -139,9 +118,9 @@ Result<void> make_whole(Host& host, Record& record, const CreateRequest& request
   return apply_all(host, record, plan_repair(*state), before);
 }
 
-std::optional<acl::UnixMicros> expiry_of(const Record& record) {
+std::optional<UnixMicros> expiry_of(const Record& record) {
   if (record.card.empty()) return std::nullopt;
-  const auto card = config::parse_card(record.card, {"create", now(), {}});
+  const auto card = config::parse_card(record.card, {"create", unix_micros(), {}});
   return card ? card->expires : std::nullopt;
 }
 
@@ -156,9 +135,10 @@ Result<Created> create_locked(Host& host, const CreateRequest& request, const Be
   if (!found) return found.error();
   if (*found && (*found)->is_complete) {
     auto& record = **found;
+    const auto old_card = record.card;
     const auto done = make_whole(host, record, request, *binding, before);
     if (!done) return done.error();
-    return Created{record.agent, true, expiry_of(record), {}};
+    return Created{record.agent, true, record.card != old_card, expiry_of(record), {}};
   }
   if (*found) {  // left by a killed process
     if (const auto removed = remove_all(host, **found); !removed) return removed.error();
@@ -166,7 +146,7 @@ Result<Created> create_locked(Host& host, const CreateRequest& request, const Be
   auto record = new_record(host, request, *binding, known);
   if (!record) return record.error();
   if (const auto done = make_anew(host, *record, before); !done) return done.error();
-  return Created{record->agent, false, expiry_of(*record), {}};
+  return Created{record->agent, false, false, expiry_of(*record), {}};
 }
 
 }  // namespace
@@ -177,8 +157,8 @@ Result<Created> create(Host& host, const CreateRequest& request, const BeforeSte
   }
   auto created = create_locked(host, request, before);
   if (!created) return created;
-  if (created->expires && *created->expires <= now()) {
-    created->warnings.push_back("its time ran out at " + config::time_text(*created->expires) +
+  if (created->expires && *created->expires <= unix_micros()) {
+    created->warnings.push_back("its time ran out at " + time_text(*created->expires) +
                                 "; give it a new one: stile-netns create " + request.id +
                                 " --ttl 1h");
   }

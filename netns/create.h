@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "netns/apply.h"
 #include "netns/card_text.h"
 #include "netns/host.h"
@@ -19,8 +19,9 @@ struct CreateRequest {
 
 struct Created {
   Agent agent;
-  bool was_there = false;  // existed: repaired if needed, card replaced if one was given
-  std::optional<acl::UnixMicros> expires;  // of the card; nullopt: never
+  bool was_there = false;             // existed: repaired if needed, card replaced if one was given
+  bool is_changed = false;            // its card was replaced or changed
+  std::optional<UnixMicros> expires;  // of the card; nullopt: never
   std::vector<std::string> warnings;
 };
 

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/system_error.h"
 #include "confine/environment.h"
 #include "confine/paths.h"
 #include "confine/powers.h"
@@ -19,7 +20,6 @@
 #include "confine/survey.h"
 #include "confine/view.h"
 #include "netns/fence.h"
-#include "netns/files.h"
 #include "netns/inspect.h"
 #include "netns/namespaces.h"
 #include "netns/table_state.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "netns/host.h"
 
 namespace stile::netns {

@@ -7,8 +7,9 @@
 
 #include <cerrno>
 
+#include "base/system_error.h"
 #include "config/accounts.h"
-#include "netns/files.h"
+#include "netns/root_directory.h"
 
 namespace stile::netns {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <sys/types.h>
 
-#include "acl/result.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 #include "netns/netlink.h"
 #include "netns/records.h"
 #include "netns/setup.h"
-#include "proxy/base/unique_fd.h"
 
 namespace stile::netns {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "acl/address.h"
-#include "acl/result.h"
+#include "base/result.h"
 #include "netns/agent.h"
 #include "netns/netlink.h"
 

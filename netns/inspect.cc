@@ -5,8 +5,8 @@
 #include <net/if.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "config/card.h"
-#include "netns/files.h"
 #include "netns/inet.h"
 #include "netns/link.h"
 #include "netns/namespaces.h"

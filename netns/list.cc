@@ -4,15 +4,15 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/table.h"
+#include "base/unix_time.h"
 #include "config/card.h"
-#include "config/time_text.h"
-#include "netns/columns.h"
 #include "netns/link.h"
 
 namespace stile::netns {
 namespace {
 
-std::optional<acl::UnixMicros> expiry_of(const Record& record) {
+std::optional<UnixMicros> expiry_of(const Record& record) {
   const auto card = config::parse_card(record.card, {"card", 0, {}});
   return card ? card->expires : std::nullopt;
 }
@@ -54,15 +54,20 @@ Result<std::vector<Listed>> list_agents(Host& host) {
 }
 
 std::string list_table(const std::vector<Listed>& agents) {
-  std::vector<std::vector<std::string>> rows{
-      {"AGENT", "ADDRESS", "DEVICE", "UID", "PASSED", "REFUSED", "EXPIRES", "STATE"}};
+  Table table{{{"AGENT"},
+               {"ADDRESS"},
+               {"DEVICE"},
+               {"UID"},
+               {"PASSED"},
+               {"REFUSED"},
+               {"EXPIRES"},
+               {"STATE"}}};
   for (const auto& one : agents) {
-    rows.push_back({one.agent.id, one.agent.address.text(), one.device,
-                    std::to_string(one.root_uid), std::to_string(one.passed.packets),
-                    std::to_string(one.refused.packets),
-                    one.expires ? config::time_text(*one.expires) : "-", one.state});
+    table.add({one.agent.id, one.agent.address.text(), one.device, std::to_string(one.root_uid),
+               std::to_string(one.passed.packets), std::to_string(one.refused.packets),
+               one.expires ? time_text(*one.expires) : "-", one.state});
   }
-  return columns(rows);
+  return table.text();
 }
 
 std::string list_json(const std::vector<Listed>& agents) {
@@ -78,7 +83,7 @@ std::string list_json(const std::vector<Listed>& agents) {
             ",\"passed_bytes\":" + std::to_string(one.passed.bytes) +
             ",\"refused_packets\":" + std::to_string(one.refused.packets) +
             ",\"refused_bytes\":" + std::to_string(one.refused.bytes);
-    if (one.expires) text += ",\"expires\":" + json_text(config::time_text(*one.expires));
+    if (one.expires) text += ",\"expires\":" + json_text(time_text(*one.expires));
     text += ",\"state\":" + json_text(one.state) + "}";
     separator = ",\n ";
   }

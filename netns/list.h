@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "acl/policy.h"
-#include "acl/result.h"
+#include "base/result.h"
 #include "netns/host.h"
 #include "netns/table_state.h"
 
@@ -17,7 +17,7 @@ struct Listed {
   std::string device;
   std::uint32_t root_uid = 0;  // of root inside, on the host
   std::string state;           // "ok", or the problem that a quick look finds
-  std::optional<acl::UnixMicros> expires;
+  std::optional<UnixMicros> expires;
   Count passed, refused;
 };
 

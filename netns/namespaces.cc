@@ -17,7 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "netns/files.h"
+#include "base/system_error.h"
 
 namespace stile::netns {
 namespace {

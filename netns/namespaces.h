@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "acl/result.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 #include "netns/agent.h"
-#include "proxy/base/unique_fd.h"
 
 namespace stile::netns {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "netns/files.h"
+#include "base/system_error.h"
 
 namespace stile::netns {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "acl/address.h"
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::netns {
 

@@ -5,8 +5,6 @@
 
 #include <memory>
 
-#include "netns/files.h"
-
 namespace stile::netns {
 
 Result<void> run_nft(const std::string& commands) {

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "netns/files.h"
+#include "base/system_error.h"
 #include "netns/probe.h"
 
 namespace stile::netns {

@@ -15,7 +15,8 @@
 #include <csignal>
 #include <thread>
 
-#include "netns/files.h"
+#include "base/files.h"
+#include "base/system_error.h"
 #include "netns/namespaces.h"
 
 namespace stile::netns {
@@ -79,7 +80,7 @@ Result<std::vector<Process>> processes_in(const UniqueFd& namespace_fd) {
   if (!home) return home.error();
   const UniqueFd proc{::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   const auto names = names_in(proc.get());
-  if (!names) return names.error();
+  if (!names) return Error{"cannot read /proc: " + names.error().message};
   std::vector<Process> found;
   for (const auto& name : *names) {
     pid_t pid = 0;

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <regex>
 
-#include "netns/files.h"
 #include "netns/namespaces.h"
 #include "netns/nft.h"
 #include "netns/ruleset.h"

@@ -3,7 +3,8 @@
 
 #include <string_view>
 
-#include "netns/files.h"
+#include "base/files.h"
+#include "netns/root_directory.h"
 
 namespace stile::netns {
 namespace {
@@ -46,7 +47,8 @@ Result<Records> Records::open() {
 
 Result<std::vector<Records::Owner>> Records::owners() const {
   const auto names = names_in(directory_.get());
-  if (!names) return names.error();
+  if (!names)
+    return Error{std::string{"cannot read "} + directory_path + ": " + names.error().message};
   std::vector<Owner> owners;
   for (const auto& name : *names) {
     if (auto owner = owner_of(name)) owners.push_back(std::move(*owner));
@@ -98,7 +100,7 @@ Result<void> Records::write(const Record& record) const {
   const std::string text = "instance=" + record.agent.instance + "\nbound_by=" + record.bound_by +
                            "\ncard=" + record.card +
                            "\nstate=" + (record.is_complete ? "complete" : "incomplete") + "\n";
-  return write_file(directory_.get(), name_of(record.agent), text);
+  return replace_file(directory_.get(), name_of(record.agent), text, 0600, FileOwner{0, 0});
 }
 
 Result<void> Records::remove(const Agent& agent) const {

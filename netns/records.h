@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "acl/result.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 #include "netns/agent.h"
-#include "proxy/base/unique_fd.h"
 
 namespace stile::netns {
 

@@ -2,7 +2,7 @@
 #include "netns/report.h"
 
 #include "base/json.h"
-#include "netns/columns.h"
+#include "base/table.h"
 
 namespace stile::netns {
 namespace {
@@ -23,11 +23,11 @@ std::string head(const std::string& name, const std::string& type, const std::st
 }  // namespace
 
 std::string report_table(const CheckReport& report) {
-  std::vector<std::vector<std::string>> rows{{"AGENT", "PROBE", "EXPECTED", "GOT", ""}};
+  Table table{{{"AGENT"}, {"PROBE"}, {"EXPECTED"}, {"GOT"}, {""}}};
   for (const auto& row : report.rows) {
-    rows.push_back({row.agent, row.probe, row.expected, row.got, row.is_good ? "ok" : "FAILED"});
+    table.add({row.agent, row.probe, row.expected, row.got, row.is_good ? "ok" : "FAILED"});
   }
-  return columns(rows);
+  return table.text();
 }
 
 std::string report_json(const CheckReport& report) {

@@ -7,9 +7,10 @@
 
 #include <cerrno>
 
+#include "base/files.h"
+#include "base/system_error.h"
+#include "base/unique_fd.h"
 #include "config/accounts.h"
-#include "netns/files.h"
-#include "proxy/base/unique_fd.h"
 
 namespace stile::netns {
 namespace {
@@ -45,7 +46,7 @@ Result<std::optional<acl::Address>> last_given(const std::string& state_dir) {
 Result<void> set_last_given(const std::string& state_dir, const acl::Address& address) {
   const auto directory = open_state(state_dir);
   if (!directory) return directory.error();
-  return write_file(directory->get(), file_name, address.text() + "\n", 0644);
+  return replace_file(directory->get(), file_name, address.text() + "\n", 0644, FileOwner{0, 0});
 }
 
 }  // namespace stile::netns

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "acl/address.h"
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::netns {
 

@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/files.h"
 #include "config/card.h"
 #include "config/checks.h"
 #include "config/load.h"
 #include "config/settings_reader.h"
 #include "config/toml_loader.h"
 #include "config/trust.h"
-#include "netns/files.h"
 
 namespace stile::netns {
 namespace {
@@ -21,7 +21,7 @@ namespace {
 Result<config::Settings> read_settings(const std::string& path) {
   const auto opened = config::open_trusted(path, std::nullopt);
   if (!opened) return opened.error();
-  const auto text = opened->file.read_all(config::max_toml_bytes);
+  const auto text = read_all(opened->file.get(), config::max_toml_bytes);
   if (!text) return text.error();
   const auto document = config::parse_toml(*text, path);
   if (!document) return Error{document.error().text()};
@@ -49,7 +49,8 @@ void add_cards(const std::string& directory, std::vector<KnownAgent>& known) {
     if (name.size() <= suffix.size() || !std::string_view{name}.ends_with(suffix)) continue;
     const auto file = directory + "/" + name;
     const auto opened = config::open_trusted(file, uid_t{0});
-    const auto text = opened ? opened->file.read_all(config::max_card_bytes) : opened.error();
+    const auto text =
+        opened ? read_all(opened->file.get(), config::max_card_bytes) : opened.error();
     if (!text) continue;
     const auto card = config::parse_card(*text, {file, 0, directory});
     if (card) known.push_back({card->id, card->source, file});

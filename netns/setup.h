@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "config/settings.h"
 
 namespace stile::netns {

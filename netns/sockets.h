@@ -2,7 +2,7 @@
 #pragma once
 
 #include "acl/address.h"
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::netns {
 

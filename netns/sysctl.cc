@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 
-#include "netns/files.h"
-#include "proxy/base/unique_fd.h"
+#include "base/system_error.h"
+#include "base/unique_fd.h"
 
 namespace stile::netns {
 namespace {

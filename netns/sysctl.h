@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::netns {
 

@@ -14,7 +14,6 @@
 #include <set>
 #include <string_view>
 
-#include "netns/files.h"
 #include "netns/ruleset.h"
 
 namespace stile::netns {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "acl/address.h"
-#include "acl/result.h"
+#include "base/result.h"
 #include "netns/agent.h"
 #include "netns/netlink.h"
 

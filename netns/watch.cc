@@ -18,7 +18,7 @@
 #include <optional>
 #include <vector>
 
-#include "netns/files.h"
+#include "base/system_error.h"
 #include "netns/repair.h"
 #include "netns/ruleset.h"
 

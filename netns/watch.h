@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "netns/host.h"
 
 namespace stile::netns {

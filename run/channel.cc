@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "confine/failure.h"
+#include "base/system_error.h"
 
 namespace stile::run {
 namespace {
@@ -29,7 +29,7 @@ struct Message {
 Result<std::pair<Channel, Channel>> Channel::make() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return confine::failure("cannot make a pair of sockets");
+    return system_error("cannot make a pair of sockets");
   }
   return std::pair{Channel{ends[0]}, Channel{ends[1]}};
 }
@@ -49,7 +49,7 @@ Result<void> Channel::send(int descriptor) const {
   do {
     sent = ::sendmsg(fd_.get(), &message.header, MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
-  if (sent != 1) return confine::failure("cannot reach the other process");
+  if (sent != 1) return system_error("cannot reach the other process");
   return {};
 }
 

@@ -10,8 +10,6 @@
 #include <csignal>
 #include <filesystem>
 
-#include "config/embedded.h"
-#include "config/settings.h"
 #include "control/run_sockets.h"
 #include "proxy/server/unix_socket.h"
 
@@ -28,14 +26,6 @@ bool make_folder(const std::string& folder) {
   struct stat status {};
   return ::stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
          status.st_uid == ::geteuid() && (status.st_mode & others_may_write) == 0;
-}
-
-bool is_found_first(const std::string& socket) { return ::access(socket.c_str(), F_OK) == 0; }
-
-// Whether `stile` would ask another daemon or run unless it is told which.
-bool has_neighbours(const std::string& folder) {
-  return is_found_first(config::embedded_default().server.control) ||
-         is_found_first(config::ServerSettings{}.control) || !control::live_runs(folder).empty();
 }
 
 // After dropping root we cannot remove a file that root created. A process that stays root removes
@@ -66,7 +56,7 @@ ControlSocket::ControlSocket(const Identity& identity) {
   const auto folder = control::run_socket_folder();
   if (!make_folder(folder)) return;
   const auto name = std::to_string(::getpid());
-  if (has_neighbours(folder)) selector_ = " --run " + name;
+  selector_ = " --run " + name;
   const auto path = control::run_socket_path(folder, name);
   auto socket = server::bind_unix(path, {0600, {}}, path);
   if (!socket) return;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "proxy/base/unique_fd.h"
+#include "base/unique_fd.h"
 #include "run/identity.h"
 
 namespace stile::run {
@@ -23,8 +23,8 @@ class ControlSocket {
   // Empty: there is no socket.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
-  // The option that `stile allow AGENT PATTERN` needs to find this socket: " --run 42", or nothing
-  // if there is no other daemon or run.
+  // The option that `stile allow AGENT PATTERN` needs to find this socket, whatever STILE_SOCKET
+  // and other daemons or runs there are: " --run 42".
   [[nodiscard]] const std::string& selector() const noexcept { return selector_; }
   [[nodiscard]] UniqueFd take() noexcept { return std::move(socket_); }
 

@@ -1,18 +1,17 @@
 // Daemon: a running stiled serves the command, through its control socket.
 #include "run/daemon.h"
 
-#include <sys/random.h>
-
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "confine/failure.h"
+#include "base/quoted.h"
+#include "base/random.h"
+#include "base/unix_time.h"
+#include "config/schema.h"
 
 namespace stile::run {
 namespace {
@@ -33,57 +32,44 @@ Result<void> ask(control::Client& daemon, const Json& request, int descriptor = 
   return Error{"the daemon refuses: " + error.value("message", std::string{"(no reason)"})};
 }
 
-Result<std::string> random_id() {
-  std::array<std::uint8_t, 6> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return confine::failure("cannot make an id");
-  }
-  std::string id = "run-";
-  for (const auto byte : bytes) {
-    std::array<char, 3> hex{};
-    std::snprintf(hex.data(), hex.size(), "%02x", byte);
-    id += hex.data();
-  }
-  return Result<std::string>{boost::system::in_place_value, std::move(id)};
+Json texts_of(const std::vector<config::PlacedPattern>& patterns) {
+  auto list = Json::array();
+  for (const auto& placed : patterns) list.push_back(placed.pattern.text());
+  return list;
 }
 
-void append(Json& card, const char* name, const char* other_name,
-            const std::vector<std::string>& patterns) {
-  if (patterns.empty()) return;
-  auto& list = card[card.contains(other_name) ? other_name : name];
-  if (!list.is_array()) list = Json::array();
-  for (const auto& pattern : patterns) list.push_back(pattern);
-}
-
-// The original card with the flags added. Its values are already checked.
-Result<Json> make_card(const Options& options) {
+// The original card with the keys that flags, profile and restriction may have changed. The daemon
+// needs none of the launcher's keys, and some of them are secrets.
+Result<Json> make_card(const Launch& launch) {
+  const auto& agent = launch.permissions.agent;
   auto card = Json::object();
-  if (options.card) {
-    std::ifstream file{*options.card};
-    std::ostringstream text;
-    text << file.rdbuf();
-    card = Json::parse(text.str(), nullptr, false);
-    if (!card.is_object()) return Error{*options.card + ": not a card"};
+  if (!launch.card.empty()) {
+    card = Json::parse(launch.card, nullptr, false);
+    if (!card.is_object()) return Error{"the card cannot be read"};
   } else {
-    const auto id = random_id();
-    if (!id) return id.error();
-    card["agent_id"] = *id;
+    card["agent_id"] = "run-" + random_hex(6);
   }
-  append(card, "allowed_hosts", "allow", options.allow);
-  append(card, "denied_hosts", "deny", options.deny);
-  if (card.value("ech", Json{}) != "allow") append(card, "ech", "ech", options.ech);
-  if (options.observe) card["mode"] = "observe";
+  for (const auto key : config::launcher_keys()) card.erase(std::string{key});
+  for (const auto* key : {"allow", "deny", "ttl_seconds", "created", "expires"}) card.erase(key);
+  card["allowed_hosts"] = texts_of(agent.allow);
+  card["denied_hosts"] = texts_of(agent.deny);
+  card["allow_files"] = agent.allow_files;
+  if (agent.allow_ip.empty()) card.erase("allow_ip");
+  if (agent.ech && !agent.ech->everywhere) card["ech"] = texts_of(agent.ech->hosts);
+  if (agent.mode) card["mode"] = acl::text(*agent.mode);
+  if (agent.expires) card["expires"] = time_text(*agent.expires);
   return Result<Json>{boost::system::in_place_value, std::move(card)};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Daemon>> Daemon::open(const Options& options, Summary& summary) {
-  const auto card = make_card(options);
+Result<std::unique_ptr<Daemon>> Daemon::open(const std::string& socket, const Launch& launch,
+                                             Summary& summary) {
+  const auto card = make_card(launch);
   if (!card) return card.error();
   std::vector<control::Client> connections;
   for (int i = 0; i < 3; ++i) {
-    auto connected = control::Client::connect(*options.connect, client_bounds);
+    auto connected = control::Client::connect(socket, client_bounds);
     if (!connected) return Error{connected.error().message};
     connections.push_back(std::move(*connected));
   }
@@ -113,9 +99,13 @@ Result<void> Daemon::serve(UniqueFd listener) {
 void Daemon::read_tail() {
   while (true) {
     const auto line = tail_.next_line(std::nullopt);
-    if (!line || !*line) return;
+    if (!line || !*line) break;
     summary_.add(**line + '\n');
   }
+  if (is_stopping_) return;
+  summary_.note("the daemon at " + printable(tail_.path()) +
+                " has ended: from here on, the command could reach nothing, and the counts below"
+                " may not be complete");
 }
 
 Daemon::~Daemon() {
@@ -128,6 +118,7 @@ Daemon::~Daemon() {
 
 void Daemon::stop() {
   if (!reader_.joinable()) return;
+  is_stopping_ = true;
   adoption_.reset();  // removes the agent and closes its connections
   summary_.wait_until_closed(last_lines);
   // The answer comes after all lines that were written before the request; lines that have arrived

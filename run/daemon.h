@@ -1,6 +1,7 @@
 // Daemon: a running stiled serves the command, through its control socket.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "control/client.h"
-#include "run/options.h"
+#include "run/launch.h"
 #include "run/service.h"
 #include "run/summary.h"
 
@@ -17,7 +18,8 @@ namespace stile::run {
 class Daemon final : public Service {
  public:
   // Connects before privileges are dropped.
-  static Result<std::unique_ptr<Daemon>> open(const Options& options, Summary& summary);
+  static Result<std::unique_ptr<Daemon>> open(const std::string& socket, const Launch& launch,
+                                              Summary& summary);
   ~Daemon() override;
 
   [[nodiscard]] Result<void> serve(UniqueFd listener) override;
@@ -35,6 +37,7 @@ class Daemon final : public Service {
   control::Client tail_, questions_;
   Summary& summary_;
   std::thread reader_;
+  std::atomic<bool> is_stopping_ = false;
 };
 
 }  // namespace stile::run

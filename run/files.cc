@@ -7,7 +7,6 @@
 
 #include <array>
 #include <filesystem>
-#include <string_view>
 
 #include "confine/environment.h"
 #include "confine/survey.h"
@@ -17,22 +16,6 @@ namespace stile::run {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string variable(const std::vector<std::string>& environment, std::string_view name) {
-  for (const auto& one : environment) {
-    if (one.starts_with(name) && one.size() > name.size() && one[name.size()] == '=') {
-      return one.substr(name.size() + 1);
-    }
-  }
-  return {};
-}
-
-// The command's HOME. A user other than the caller has its own.
-std::string home_of(const Identity& identity, const std::vector<std::string>& environment) {
-  if (identity.is_changed) return identity.home.empty() ? "/tmp" : identity.home;
-  auto home = variable(environment, "HOME");
-  return home.starts_with('/') ? home : std::string{};
-}
 
 // Homes that must not become a workspace as a whole: the caller's under both names, and root's.
 void add_homes(const std::vector<std::string>& environment, confine::Request& request) {
@@ -46,14 +29,28 @@ void add_homes(const std::vector<std::string>& environment, confine::Request& re
   }
 }
 
-Result<void> add_named(const std::vector<std::string>& paths, const char* flag,
-                       std::vector<std::string>& to) {
-  for (const auto& path : paths) {
-    auto place = confine::named_place(path, flag);
-    if (!place) return place.error();
-    to.push_back(std::move(*place));
+confine::Workspace workspace_of(config::WorkspaceAccess access) {
+  switch (access) {
+    case config::WorkspaceAccess::write:
+      return confine::Workspace::writable;
+    case config::WorkspaceAccess::read:
+      return confine::Workspace::read_only;
+    case config::WorkspaceAccess::none:
+      break;
   }
-  return {};
+  return confine::Workspace::none;
+}
+
+// The caller's variables, with those of the card and the profile.
+std::vector<std::string> given_variables(const std::vector<std::string>& environment,
+                                         const std::vector<config::Variable>& more) {
+  auto given = environment;
+  for (const auto& one : more) {
+    const auto start = one.name + '=';
+    std::erase_if(given, [&](const std::string& other) { return other.starts_with(start); });
+    given.push_back(start + one.value);
+  }
+  return given;
 }
 
 void add_log(const Options& options, confine::Request& request, confine::ViewRequest& view) {
@@ -68,26 +65,29 @@ void add_log(const Options& options, confine::Request& request, confine::ViewReq
 
 }  // namespace
 
-Result<CommandFiles> choose_files(const Options& options, const Identity& identity,
+Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
                                   const std::vector<std::string>& environment,
                                   const std::string& control) {
   std::error_code failed;
+  const auto& identity = launch.identity;
+  const auto& permissions = launch.permissions;
   confine::Request request;
   CommandFiles files;
   request.files = options.files == "host" ? confine::Files::host : confine::Files::view;
-  request.directory = fs::current_path(failed).string();
-  if (failed) return Error{"the working directory cannot be told: " + failed.message()};
-  const auto home = home_of(identity, environment);
+  request.directory = permissions.workspace;
+  if (launch.has_own_workspace) request.directory_at = workspace_inside;
+  request.workspace = workspace_of(permissions.workspace_access);
+  const auto& home = launch.home;
   if (!home.empty()) {
     request.home = confine::follow(home, request);
     if (request.home.empty()) request.home = fs::path{home}.lexically_normal().string();
   }
   add_homes(environment, request);
-  if (auto done = add_named(options.read, "--read", request.read); !done) return done.error();
-  if (auto done = add_named(options.write, "--write", request.write); !done) return done.error();
-  if (auto done = add_named(options.expose, "--expose", request.expose); !done) return done.error();
+  request.read = permissions.launch.read;
+  request.write = permissions.launch.write;
+  request.expose = launch.expose;
   confine::add_system(request);
-  confine::add_programs(variable(environment, "PATH"), options.command[0], request);
+  confine::add_programs(variable(environment, "PATH"), launch.command[0], request);
   if (auto done = confine::add_sockets(environment, request); !done) return done.error();
   if (options.connect) request.hidden.push_back(fs::weakly_canonical(*options.connect, failed));
   if (const auto runtime = variable(environment, "XDG_RUNTIME_DIR"); runtime.starts_with('/')) {
@@ -96,17 +96,23 @@ Result<CommandFiles> choose_files(const Options& options, const Identity& identi
   add_log(options, request, files.view);
   if (!control.empty()) request.control = fs::canonical(control, failed).string();
   files.view.view = confine::plan_view(request);
+  if (launch.has_own_workspace && files.view.view.directory != workspace_inside) {
+    return Error{"workspace " + permissions.workspace +
+                 " holds a home, or belongs to the system, and cannot be shown"};
+  }
   files.view.owner = {identity.uid, identity.gid};
+  files.view.own_bytes = permissions.launch.limits.disk_mb.value_or(0) << 20U;
   auto writable = request.write;
-  writable.push_back(request.directory);
+  writable.push_back(files.view.view.directory);
   std::vector<std::string> more{"STILE_RUN=1"};
   if (identity.is_changed) {
     more.push_back("USER=" + identity.name);
     more.push_back("LOGNAME=" + identity.name);
   }
   const bool has_home = identity.is_changed || home.empty() || home == "/";
+  const auto given = given_variables(environment, permissions.launch.environment);
   files.environment = confine::agent_environment(
-      {environment, proxy_url, has_home ? (home.size() > 1 ? home : "/tmp") : std::string{},
+      {given, proxy_url, has_home ? (home.size() > 1 ? home : "/tmp") : std::string{},
        request.expose, writable, more});
   return files;
 }

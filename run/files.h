@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "confine/view.h"
-#include "run/identity.h"
+#include "run/launch.h"
 #include "run/options.h"
 
 namespace stile::run {
@@ -19,7 +19,7 @@ struct CommandFiles {
 // From the flags, the caller's variables and the working directory. Named paths must not contain
 // links. Call it after the log is opened, so that the log can be covered. `control`: the directory
 // of our control socket, which stays hidden; "": none.
-[[nodiscard]] Result<CommandFiles> choose_files(const Options& options, const Identity& identity,
+[[nodiscard]] Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
                                                 const std::vector<std::string>& environment,
                                                 const std::string& control);
 

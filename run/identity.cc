@@ -9,8 +9,8 @@
 
 #include <cerrno>
 
-#include "confine/failure.h"
-#include "proxy/base/unique_fd.h"
+#include "base/system_error.h"
+#include "base/unique_fd.h"
 
 namespace stile::run {
 namespace {
@@ -21,7 +21,7 @@ Result<void> write_once(const std::string& path, const std::string& text) {
   const UniqueFd file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
   // The kernel accepts a map only as a single write.
   if (!file || ::write(file.get(), text.data(), text.size()) < 0) {
-    return confine::failure("cannot write " + path);
+    return system_error("cannot write " + path);
   }
   return {};
 }
@@ -33,12 +33,12 @@ bool has_directory(const std::string& path) {
 
 }  // namespace
 
-Identity choose_identity() {
+Identity choose_identity(const std::string& directory) {
   Identity identity{::geteuid(), ::getegid(), false, {}, {}};
   if (identity.uid != 0) return identity;
   identity = {nobody, nobody, true, "nobody", "/tmp"};
   struct stat here {};
-  if (::stat(".", &here) != 0 || here.st_uid == 0) return identity;
+  if (::stat(directory.c_str(), &here) != 0 || here.st_uid == 0) return identity;
   identity.uid = here.st_uid;
   identity.name = std::to_string(here.st_uid);
   gid_t group = here.st_gid;
@@ -68,7 +68,7 @@ Result<void> assume(const Identity& identity) {
   if (!identity.is_changed) return {};
   if (::setgroups(0, nullptr) != 0 || ::setresgid(identity.gid, identity.gid, identity.gid) != 0 ||
       ::setresuid(identity.uid, identity.uid, identity.uid) != 0) {
-    return confine::failure("cannot become user " + std::to_string(identity.uid));
+    return system_error("cannot become user " + std::to_string(identity.uid));
   }
   return {};
 }

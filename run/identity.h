@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::run {
 
@@ -16,9 +16,9 @@ struct Identity {
   std::string name, home;   // of that user, for the environment
 };
 
-// The caller. For root: the owner of the working directory, or the user `nobody` if root owns it,
-// since host root is never mapped.
-[[nodiscard]] Identity choose_identity();
+// The caller. For root: the owner of the directory, or the user `nobody` if root owns it, since
+// host root is never mapped.
+[[nodiscard]] Identity choose_identity(const std::string& directory);
 
 // Maps that one id in the user namespace of a child.
 [[nodiscard]] Result<void> map_ids(pid_t child, const Identity& identity);

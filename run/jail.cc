@@ -12,8 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "acl/error_text.h"
-#include "confine/failure.h"
+#include "base/system_error.h"
 #include "confine/powers.h"
 #include "confine/supervise.h"
 #include "run/kernel.h"
@@ -33,7 +32,7 @@ Result<void> enter_directory(const Plan& plan) {
   if (::chdir(directory.c_str()) != 0) {
     complain("cannot enter " + directory + " as user " + std::to_string(plan.identity.uid) + " (" +
              error_text(errno) + "); the command starts in /");
-    if (::chdir("/") != 0) return confine::failure("cannot enter /");
+    if (::chdir("/") != 0) return system_error("cannot enter /");
     return {};
   }
   // In containers and CI root owns everything, and a command that cannot write often fails without
@@ -41,8 +40,8 @@ Result<void> enter_directory(const Plan& plan) {
   if (plan.identity.is_changed && directory != "/" && ::access(".", W_OK) != 0) {
     complain("the command runs as user " + plan.identity.name + " and cannot write in " +
              directory +
-             ": host root is never passed on; give the directory to the user that is to work in" +
-             " it, for example: chown -R 1000:1000 " + directory);
+             ": host root is never passed on; start in a directory of the user that is to work," +
+             " for example: install -d -o " + plan.identity.name + " /srv/work && cd /srv/work");
   }
   return {};
 }
@@ -66,7 +65,7 @@ Result<UniqueFd> furnish(const Plan& plan) {
   if (auto done = assume(plan.identity); !done) return done.error();
   // After the change of user, which clears this setting.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
-    return confine::failure("cannot tie us to our parent");
+    return system_error("cannot tie us to our parent");
   }
   // Private: later mounts of the host do not appear inside.
   if (::mount(nullptr, "/", nullptr, MS_PRIVATE | MS_REC, nullptr) != 0) {
@@ -100,7 +99,7 @@ int run_command(const Plan& plan) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(become(plan));
   if (child < 0) {
-    complain(confine::failure("cannot fork").message);
+    complain(system_error("cannot fork").message);
     return confine::own_failure;
   }
   return confine::supervise({child});
@@ -118,6 +117,7 @@ int live_inside(const Plan& plan, const Channel& channel) {
   if (!listener) return fail(listener.error());
   if (!channel.send_descriptor(*listener) || !channel.await_step()) return confine::own_failure;
   if (const auto done = enter_directory(plan); !done) return fail(done.error());
+  if (const auto done = apply_process_limits(plan.limits); !done) return fail(done.error());
   if (const auto done = confine::give_up(confine::Powers::none); !done) return fail(done.error());
   return run_command(plan);
 }

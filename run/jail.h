@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "acl/result.h"
-#include "proxy/base/unique_fd.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 #include "run/channel.h"
 #include "run/files.h"
 #include "run/identity.h"
+#include "run/limits.h"
 
 namespace stile::run {
 
@@ -19,6 +20,7 @@ struct Plan {
   Identity identity;
   CommandFiles files;
   std::vector<std::string> command;
+  std::vector<ProcessLimit> limits;
   bool was_found = false;  // the command exists outside
   sigset_t mask{};         // the command's signal mask
 };

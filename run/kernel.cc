@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <fstream>
 
-#include "confine/failure.h"
+#include "base/system_error.h"
 
 namespace stile::run {
 namespace {
@@ -43,7 +43,7 @@ std::string settings_that_forbid() {
 }  // namespace
 
 Error refused_namespace(const std::string& what, int code) {
-  auto error = confine::failure(what, code);
+  auto error = system_error(what, code);
   const auto settings = settings_that_forbid();
   if (!settings.empty()) return {error.message + "\nstile: " + settings + " (see sysctl(8))"};
   switch (code) {

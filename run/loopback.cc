@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "confine/failure.h"
+#include "base/system_error.h"
 #include "run/kernel.h"
 
 namespace stile::run {
@@ -23,7 +23,7 @@ constexpr int backlog = 4096;
 
 Result<UniqueFd> listen_on_loopback() {
   UniqueFd listener{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  if (!listener) return confine::failure("cannot make a socket");
+  if (!listener) return system_error("cannot make a socket");
   ifreq request{};
   std::strncpy(request.ifr_name, "lo", IFNAMSIZ - 1);
   request.ifr_flags = IFF_UP;
@@ -37,7 +37,7 @@ Result<UniqueFd> listen_on_loopback() {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(listener.get(), backlog) != 0) {
-    return confine::failure("cannot listen inside");
+    return system_error("cannot listen inside");
   }
   return listener;
 }

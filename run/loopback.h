@@ -1,8 +1,8 @@
 // loopback: the only network inside, with the proxy's socket.
 #pragma once
 
-#include "acl/result.h"
-#include "proxy/base/unique_fd.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stile::run {
 

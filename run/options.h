@@ -17,8 +17,13 @@ struct Options {
   std::vector<std::string> read, write;  // paths that it sees beside the system and this directory
   std::vector<std::string> expose;       // paths that it sees with the sockets in them
   std::string files = "view";            // or "host"
+  std::optional<std::string> profile;  // by name; none: that of the command's name, if there is one
+  bool no_profile = false;
+  std::optional<std::string> restriction;  // a file that can only take away
+  bool dry_run = false;                    // print what would be allowed, and run nothing
+  bool nested = false;                     // run inside another sandbox
   bool observe = false;
-  std::vector<std::string> command;
+  std::vector<std::string> command;  // empty: that of the card
 };
 
 }  // namespace stile::run

@@ -1,4 +1,4 @@
-// policy: makes the one agent that `stile run` serves from flags, a card and a config.
+// policy: compiles the one agent that `stile run` serves.
 #pragma once
 
 #include <memory>
@@ -6,12 +6,9 @@
 
 #include "config/diagnostics.h"
 #include "control/base.h"
-#include "run/options.h"
+#include "run/launch.h"
 
 namespace stile::run {
-
-// The agent's id if the card does not set one.
-inline constexpr const char* default_agent = "run";
 
 struct Policy {
   std::string agent;
@@ -19,6 +16,6 @@ struct Policy {
 };
 
 // Without a config all settings have their defaults: the host's stile.toml is for its daemon.
-[[nodiscard]] config::Checked<Policy> make_policy(const Options& options);
+[[nodiscard]] config::Checked<Policy> make_policy(const Launch& launch);
 
 }  // namespace stile::run

@@ -1,6 +1,8 @@
 // Proxy: the daemon's proxy in this process, for one listener and one agent.
 #include "run/proxy.h"
 
+#include <string_view>
+
 #include "proxy/base/clock.h"
 #include "proxy/server/host_addresses.h"
 #include "proxy/server/version.h"
@@ -12,6 +14,16 @@ namespace {
 // Audit lines are made even without a log file: the summary counts them.
 constexpr auto nowhere = "/dev/null";
 
+// The links in /dev that the system makes, by their exact names. Other users can create links below
+// /dev/shm, and "/dev/../srv/log" is a path outside /dev.
+bool is_link_of_the_system(std::string_view path) {
+  constexpr std::string_view descriptors = "/dev/fd/";
+  if (path == "/dev/stdout" || path == "/dev/stderr" || path == nowhere) return true;
+  if (!path.starts_with(descriptors)) return false;
+  const auto number = path.substr(descriptors.size());
+  return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options, UniqueFd control,
@@ -19,8 +31,8 @@ Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options
   audit::Log::Options log_options;
   log_options.path = options.audit.value_or(nowhere);
   // An earlier command may have replaced the log by a link. Then we would write to any file of
-  // ours, partly with bytes that the command chooses. /dev/stdout and similar paths are links.
-  log_options.follows_links = log_options.path.starts_with("/dev/");
+  // ours, partly with bytes that the command chooses.
+  log_options.follows_links = is_link_of_the_system(log_options.path);
   auto log = audit::Log::open(std::move(log_options));
   if (!log) return log.error();
   (*log)->set_tap([&summary](std::string_view lines) { summary.add(lines); });

@@ -4,16 +4,25 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
 #include <string_view>
 
+#include "base/quoted.h"
 #include "confine/supervise.h"
 #include "proxy/server/privileges.h"
 #include "run/attempts.h"
 #include "run/control_socket.h"
 #include "run/daemon.h"
+#include "run/dry_run.h"
 #include "run/files.h"
 #include "run/jail.h"
+#include "run/launch.h"
+#include "run/limits.h"
 #include "run/live_lines.h"
 #include "run/proxy.h"
 #include "run/summary.h"
@@ -37,14 +46,15 @@ std::vector<std::string> own_environment() {
   return variables;
 }
 
-Result<Plan> make_plan(const Options& options, const std::string& control) {
+Result<Plan> make_plan(const Options& options, const Launch& launch, const std::string& control) {
   Plan plan;
-  plan.identity = choose_identity();
-  auto files = choose_files(options, plan.identity, own_environment(), control);
+  plan.identity = launch.identity;
+  auto files = choose_files(options, launch, own_environment(), control);
   if (!files) return files.error();
   plan.files = std::move(*files);
-  plan.command = options.command;
-  const auto& name = options.command[0];
+  plan.command = launch.command;
+  plan.limits = process_limits(launch.permissions.launch.limits);
+  const auto& name = launch.command[0];
   plan.was_found = name.find('/') != std::string::npos && ::access(name.c_str(), F_OK) == 0;
   return plan;
 }
@@ -66,24 +76,23 @@ bool keep_standard_descriptors() {
 }
 
 Result<std::unique_ptr<Service>> open_service(Policy policy, const Options& options,
-                                              UniqueFd control, Summary& summary) {
+                                              const Launch& launch, UniqueFd control,
+                                              Summary& summary) {
   const auto as_service = [](auto opened) -> Result<std::unique_ptr<Service>> {
     if (!opened) return opened.error();
     return std::unique_ptr<Service>{std::move(*opened)};
   };
   return options.connect
-             ? as_service(Daemon::open(options, summary))
+             ? as_service(Daemon::open(*options.connect, launch, summary))
              : as_service(Proxy::open(std::move(policy), options, std::move(control), summary));
 }
 
-// How to allow more from another terminal. A daemon's socket is named only if it needs no quotes.
+// How to allow more from another terminal.
 Summary::Grant grant_command(const Options& options, const std::string& agent,
                              const ControlSocket& control) {
-  constexpr auto plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@%:,";
   const auto command = "stile allow " + agent + ' ';
   if (options.connect) {
-    const bool is_plain = options.connect->find_first_not_of(plain) == std::string::npos;
-    return {command, is_plain ? " --socket " + *options.connect : std::string{}};
+    return {command, " --socket " + shell_word(printable(*options.connect))};
   }
   if (control.path().empty()) return {};
   return {command, control.selector()};
@@ -101,23 +110,71 @@ void tell_of_attempts(int status, const Summary& summary, const Attempts& attemp
                count == 1 ? "once" : (std::to_string(count) + " times").c_str());
 }
 
+// Ends the command when its time is over: first with a request, then by force.
+class Lifetime {
+ public:
+  Lifetime(std::optional<UnixMicros> end, pid_t process) : end_{end}, process_{process} {}
+
+  void check() {
+    using std::chrono::seconds;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto is_after = [&](seconds more) {
+      return end_ && now >= std::chrono::microseconds{*end_} + more;
+    };
+    if (is_after(patience)) {
+      ::kill(process_, SIGKILL);
+    } else if (is_after(seconds{0}) && !is_told_) {
+      is_told_ = true;
+      std::fputs("stile: the time of the agent is over; the command is ended\n", stderr);
+      ::kill(process_, SIGTERM);
+    }
+  }
+
+ private:
+  static constexpr std::chrono::seconds patience{10};
+  std::optional<UnixMicros> end_;
+  pid_t process_;
+  bool is_told_ = false;
+};
+
+void say(const std::vector<std::string>& lines) {
+  for (const auto& line : lines) std::fprintf(stderr, "stile: %s\n", line.c_str());
+}
+
+bool is_in_sandbox() { return ::secure_getenv("AGENT_IN_SANDBOX") != nullptr; }
+
+int dry_run(const Options& options, const Launch& launch) {
+  const auto plan = make_plan(options, launch, {});
+  if (!plan) return fail(plan.error().message);
+  print_plan(launch, plan->files.view.view, std::cout);
+  return std::cout.flush() ? 0 : confine::own_failure;
+}
+
 }  // namespace
 
 int run(const Options& options) {
   if (!keep_standard_descriptors()) return confine::own_failure;  // stderr may be closed
-  auto policy = make_policy(options);
+  if (is_in_sandbox() && !options.nested) {
+    return fail("this is already a sandbox (AGENT_IN_SANDBOX is set); use --nested for one in it");
+  }
+  const auto launch = prepare_launch(options, own_environment());
+  auto policy = launch ? make_policy(*launch) : launch.error();
   if (!policy) {
     std::fputs(policy.error().text().c_str(), stderr);
     return confine::own_failure;
   }
+  say(launch->notices);
+  if (options.dry_run) return dry_run(options, *launch);
   LiveLines live;
   Summary summary;
-  ControlSocket control = options.connect ? ControlSocket{} : ControlSocket{choose_identity()};
-  auto service = open_service(std::move(*policy), options, control.take(), summary);
+  summary.set_policy((*policy).base->entries.at((*policy).agent)->policy);
+  summary.set_harmless(launch->harmless);
+  ControlSocket control = options.connect ? ControlSocket{} : ControlSocket{launch->identity};
+  auto service = open_service(std::move(*policy), options, *launch, control.take(), summary);
   if (!service) return fail(service.error().message);
   summary.set_live([&](std::string line) { live.tell(std::move(line)); },
                    grant_command(options, (*service)->agent(), control));
-  auto plan = make_plan(options, control.folder());
+  auto plan = make_plan(options, *launch, control.folder());
   if (!plan) return fail(plan.error().message);
   if (const auto notice = files_notice(plan->files.view.view); !notice.empty()) {
     std::fprintf(stderr, "stile: %s\n", notice.c_str());
@@ -127,6 +184,7 @@ int run(const Options& options) {
   auto jail = Jail::make(*plan);
   if (!jail) return fail(jail.error().message);
   const Attempts attempts{jail->first_process()};
+  say(limit_group(jail->first_process(), launch->permissions.launch.limits));
   auto ready = give_up_powers(plan->identity);
   if (ready) ready = (*service)->serve(jail->take_listener());
   if (!ready) {
@@ -136,7 +194,11 @@ int run(const Options& options) {
   live.start();
   // If this fails, the process has ended, and its status shows why.
   static_cast<void>(jail->start());
-  const int status = confine::supervise({jail->first_process(), [&] { (*service)->tick(); }});
+  Lifetime lifetime{launch->permissions.agent.expires, jail->first_process()};
+  const int status = confine::supervise({jail->first_process(), [&] {
+                                           (*service)->tick();
+                                           lifetime.check();
+                                         }});
   (*service)->stop();
   live.stop();
   std::fputs(summary.text().c_str(), stderr);

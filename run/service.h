@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "acl/result.h"
-#include "proxy/base/unique_fd.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stile::run {
 

@@ -8,7 +8,11 @@
 #include <set>
 
 #include "acl/allowing_pattern.h"
+#include "acl/pattern.h"
 #include "acl/refusal_words.h"
+#include "acl/remedy.h"
+#include "base/quoted.h"
+#include "base/units.h"
 #include "config/diagnostics.h"
 
 namespace stile::run {
@@ -35,23 +39,6 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + ' ' + (count == 1 ? one : many);
 }
 
-std::string bytes_text(std::uint64_t bytes) {
-  constexpr std::array<const char*, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return text.data();
-}
-
-acl::Reason reason_of(std::string_view text) {
-  for (std::size_t i = 0; i < acl::reason_count; ++i) {
-    if (acl::text(static_cast<acl::Reason>(i)) == text) return static_cast<acl::Reason>(i);
-  }
-  return acl::Reason::internal_error;
-}
-
 }  // namespace
 
 void Summary::set_live(Tell tell, Grant grant) {
@@ -67,6 +54,12 @@ void Summary::add(std::string_view lines) {
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
   closed_one_.notify_all();
+}
+
+void Summary::note(const std::string& line) {
+  const std::lock_guard lock{mutex_};
+  notes_ += "stile: " + line + '\n';
+  if (tell_) tell_(line);
 }
 
 void Summary::wait_until_closed(std::chrono::milliseconds longest) {
@@ -90,27 +83,43 @@ void Summary::add_line(std::string_view text) {
   if (event == "deny") refused_ += count;
   if (is_observed) ++observed_;
   if (event != "deny" && !is_observed) return;
-  Refused refused;
   const auto host = text_of(line, "host");
+  if (is_harmless(host)) {
+    harmless_refused_ += count;
+    return;
+  }
+  Refused refused;
   const auto port = number_of(line, "port");
   const auto scheme = text_of(line, "scheme");
   refused.reason = text_of(line, "reason");
-  const auto reason = reason_of(refused.reason);
+  const auto reason = acl::reason_named(refused.reason).value_or(acl::Reason::internal_error);
   refused.verb = is_observed ? "would refuse" : acl::refusal_words(reason).verb;
-  refused.host = host.empty() ? std::string{"(no host)"} : config::printable(host);
+  refused.host = host.empty() ? std::string{"(no host)"} : printable(host);
   if (!host.empty() && port > 0) refused.host += ':' + std::to_string(port);
   // Only valid patterns: the command chooses the host, and people paste this text.
   const bool is_ech = reason == acl::Reason::ech_refused;
   refused.option = is_ech ? "--ech" : "--allow";
-  refused.pattern =
-      acl::allowing_pattern(is_ech ? acl::Reason::host_not_allowed : reason,
-                            scheme == "http" ? acl::Scheme::http : acl::Scheme::tunnel, host,
-                            static_cast<std::uint16_t>(port));
-  if (refused.pattern.empty()) refused.cause = acl::refusal_words(reason).cause;
+  const acl::RefusedRequest request{reason,
+                                    scheme == "http" ? acl::Scheme::http : acl::Scheme::tunnel,
+                                    host, static_cast<std::uint16_t>(port)};
+  const auto remedy = acl::remedy_for(request, policy_.get());
+  refused.pattern = is_ech ? acl::allowing_pattern(acl::Reason::host_not_allowed, request.scheme,
+                                                   host, request.port)
+                           : remedy.pattern;
+  if (refused.pattern.empty()) {
+    refused.cause = printable(acl::cause_of(reason, remedy, text_of(line, "detail")));
+  }
   refused.count = count;
   refused.is_only_observed = is_observed;
   const auto key = refused.reason + ' ' + scheme + ' ' + refused.host;
   add_refusal(key, std::move(refused));
+}
+
+bool Summary::is_harmless(const std::string& host) const {
+  return std::any_of(harmless_.begin(), harmless_.end(), [&](const auto& placed) {
+    return acl::covers_names(placed.pattern.kind, placed.pattern.name, acl::Pattern::Kind::exact,
+                             host);
+  });
 }
 
 void Summary::add_refusal(const std::string& key, Refused refused) {
@@ -161,11 +170,14 @@ std::uint64_t Summary::requests() const {
 
 std::string Summary::text() const {
   const std::lock_guard lock{mutex_};
-  if (let_through_ + refused_ == 0) return {};
-  std::string text = "stile: " + counted(let_through_ + refused_, "request", "requests") + ", " +
-                     bytes_text(bytes_up_) + " up, " + bytes_text(bytes_down_) + " down; " +
+  if (let_through_ + refused_ == 0) return notes_;
+  std::string text = notes_ + "stile: " + counted(let_through_ + refused_, "request", "requests") +
+                     ", " + bytes_text(bytes_up_) + " up, " + bytes_text(bytes_down_) + " down; " +
                      std::to_string(refused_) + " refused";
   if (observed_ > 0) text += ", " + std::to_string(observed_) + " would have been";
+  if (harmless_refused_ > 0) {
+    text += ", " + std::to_string(harmless_refused_) + " of them expected by the profile";
+  }
   text += '\n';
   std::vector<const Refused*> most;
   for (const auto& [key, refused] : hosts_) most.push_back(&refused);

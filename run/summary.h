@@ -7,10 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "acl/policy.h"
+#include "config/settings.h"
 
 namespace stile::run {
 
@@ -25,8 +29,16 @@ class Summary {
     std::string before, after;
   };
 
-  // Call it before the first line is added.
+  // Refusals of these hosts are counted, but not listed: the agent does not need them. Call all of
+  // these before the first line is added.
+  void set_harmless(std::vector<config::PlacedPattern> patterns) {
+    harmless_ = std::move(patterns);
+  }
   void set_live(Tell tell, Grant grant);
+  void set_policy(std::shared_ptr<const acl::AgentPolicy> policy) { policy_ = std::move(policy); }
+
+  // Something that the user must know: printed immediately on a terminal, and at the end.
+  void note(const std::string& line);
 
   // Complete lines of JSON with their newlines, as the log writes them.
   void add(std::string_view lines);
@@ -53,15 +65,20 @@ class Summary {
   void tell(const Refused& refused);
   [[nodiscard]] static std::string flags(const std::vector<const Refused*>& all);
 
+  std::shared_ptr<const acl::AgentPolicy> policy_;  // for advice; null: unknown
+  [[nodiscard]] bool is_harmless(const std::string& host) const;
+
+  std::vector<config::PlacedPattern> harmless_;
   Tell tell_;
   Grant grant_;
   std::size_t told_ = 0;
   mutable std::mutex mutex_;
   std::condition_variable closed_one_;
-  std::uint64_t let_through_ = 0, closed_ = 0, refused_ = 0, observed_ = 0;
+  std::uint64_t let_through_ = 0, closed_ = 0, refused_ = 0, observed_ = 0, harmless_refused_ = 0;
   std::uint64_t bytes_up_ = 0, bytes_down_ = 0;
   std::map<std::string, Refused> hosts_;
   std::uint64_t left_out_ = 0;  // refusals of hosts beyond the limit
+  std::string notes_;
 };
 
 }  // namespace stile::run

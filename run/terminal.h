@@ -1,7 +1,7 @@
 // Terminal: gives the terminal back to its previous process group.
 #pragma once
 
-#include "proxy/base/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace stile::run {
 

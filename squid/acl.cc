@@ -4,6 +4,7 @@
 
 #include "acl/pattern.h"
 #include "base/ascii.h"
+#include "base/quoted.h"
 #include "squid/directives.h"
 #include "squid/parser.h"
 #include "squid/posix_regex.h"
@@ -159,13 +160,11 @@ void Parser::add_file(Acl& acl, const Line& line, std::string_view quoted, bool 
 
 void Parser::add_value(Acl& acl, const std::string& value, const config::Place& place,
                        bool ignore_case) {
-  const std::string key = "acl " + config::printable(acl.name);
-  const auto refuse = [&](const std::string& why) {
-    problems_.error(place, key, config::printable(why));
-  };
+  const std::string key = "acl " + printable(acl.name);
+  const auto refuse = [&](const std::string& why) { problems_.error(place, key, printable(why)); };
   const auto remark = [&](const Result<Remark>& added) {
     if (!added) return refuse(added.error().message);
-    if (!added->text.empty()) problems_.warning(place, key, config::printable(added->text));
+    if (!added->text.empty()) problems_.warning(place, key, printable(added->text));
   };
   if (acl.type == "src" || acl.type == "dst") {
     remark(acl.addresses.add(value));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "acl/access_list.h"
-#include "acl/result.h"
+#include "base/result.h"
 #include "squid/remark.h"
 
 namespace stile::squid {

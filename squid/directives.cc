@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "config/nearest.h"
+#include "base/nearest.h"
 
 namespace stile::squid {
 namespace {
@@ -254,7 +254,7 @@ Passed passed_over(std::string_view directive) noexcept {
 }
 
 std::string nearest_directive(std::string_view name) {
-  return std::string{config::nearest(name, {std::begin(understood), std::end(understood)})};
+  return std::string{nearest(name, {std::begin(understood), std::end(understood)})};
 }
 
 bool is_foreign_acl_type(std::string_view type) noexcept { return has(foreign_acl_types, type); }

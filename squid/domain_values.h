@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "acl/result.h"
 #include "acl/rule_set.h"
+#include "base/result.h"
 #include "squid/remark.h"
 
 namespace stile::squid {

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "base/files.h"
 #include "config/list_file.h"
 #include "config/trust.h"
 
@@ -14,7 +15,7 @@ namespace {
 Result<std::string> read_file(const std::string& path, config::Digest& digest) {
   const auto opened = config::open_trusted(path, std::nullopt);
   if (!opened) return opened.error();
-  auto text = opened->file.read_all(config::max_list_bytes);
+  auto text = read_all(opened->file.get(), config::max_list_bytes);
   if (text) digest.add(path, *text);
   return text;
 }

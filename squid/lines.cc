@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
+
 namespace stile::squid {
 namespace {
 
@@ -144,7 +146,7 @@ void LineReader::include(const Line& line, int depth) {
   for (const std::string& pattern : line.words) {
     const auto names = files_.glob(pattern);
     if (names.empty()) {
-      problems_.error(line.place, "include", "there is no file " + config::printable(pattern));
+      problems_.error(line.place, "include", "there is no file " + printable(pattern));
     }
     for (const std::string& name : names) {
       if (lines_.lines.size() < max_lines && !problems_.has_errors()) {

@@ -9,7 +9,8 @@
 #include <charconv>
 #include <string_view>
 
-#include "acl/error_text.h"
+#include "base/quoted.h"
+#include "base/system_error.h"
 #include "config/diagnostics.h"
 
 namespace stile::squid {
@@ -39,7 +40,7 @@ std::string printable_lines(std::string_view text) {
   std::string shown;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
-    shown += (shown.empty() ? "" : "\n") + config::printable(text.substr(start, end - start));
+    shown += (shown.empty() ? "" : "\n") + printable(text.substr(start, end - start));
     start = end + 1;
   }
   return shown;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
+#include "base/quoted.h"
 #include "config/endpoint.h"
 #include "squid/directives.h"
 
@@ -112,7 +112,7 @@ void Parser::pass_over(const Line& line) {
 }
 
 void Parser::take_option(const Option& option) {
-  const std::string key = "# stile: " + config::printable(option.name);
+  const std::string key = "# stile: " + printable(option.name);
   const auto bad = [&](const std::string& why) { problems_.error(option.place, key, why); };
   if (option.name == "sni") {
     if (option.value != "off" && option.value != "match") return bad("is either off or match");
@@ -162,8 +162,7 @@ void Parser::finish() {
 }
 
 void Parser::error(const Line& line, const std::string& problem, std::string hint) {
-  problems_.error(line.place, config::printable(line.name), config::printable(problem),
-                  std::move(hint));
+  problems_.error(line.place, printable(line.name), printable(problem), std::move(hint));
 }
 
 void Parser::note(std::string text) {

@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 
 namespace stile::squid {
 

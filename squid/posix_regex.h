@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "acl/pattern.h"
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::squid {
 

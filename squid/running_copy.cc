@@ -11,7 +11,7 @@
 #include <fstream>
 #include <optional>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 #include "config/accounts.h"
 
 namespace stile::squid {

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <string>
 
-#include "acl/result.h"
-#include "proxy/base/unique_fd.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stile::squid {
 

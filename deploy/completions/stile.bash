@@ -2,24 +2,28 @@
 # this never lags behind; agents, grants and namespaces are what is there now.
 _stile() {
   local program=$1 current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} word help words
-  local command=() given=()
+  local command=() given=() is_value=
+  help=$("$program" --help 2>/dev/null) || return
   # The words that choose a subcommand: those that the help of what stands before them lists.
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -- ]] && { _stile_default; return; }
-    [[ $word == -* || $word == help ]] && continue
-    help=$("$program" "${command[@]}" --help 2>/dev/null) || return
+    [[ $is_value ]] && { is_value=; continue; }
+    # In the help, the value of an option is in capitals.
+    [[ $word == -* ]] && { grep -qE -- "^ +(-.,)?$word [A-Z]" <<<"$help" && is_value=1; continue; }
+    [[ $word == help ]] && continue
     if grep -q "^  $word " <<<"${help#*Subcommands:}" && [[ $help == *Subcommands:* ]]; then
       command+=("$word")
+      help=$("$program" "${command[@]}" --help 2>/dev/null) || return
     else
       given+=("$word")
     fi
   done
-  help=$("$program" "${command[@]}" --help 2>/dev/null) || return
   if [[ $current == -* ]]; then
-    words=$(grep -oE -- '(^|[ ,])--[a-z-]+' <<<"$help" | tr -d ' ,')
+    words=$(sed -nE 's/^ +(-.,)?(--[a-z-]+).*/\2/p' <<<"$help" | sort -u)
   elif [[ $help == *Subcommands:* ]]; then
     words=$(sed -nE '/^Subcommands:/,/^$/s/^  ([a-z-]+) .*/\1/p' <<<"$help")
   else
+    [[ $is_value && $previous != --grant && $previous != --agent ]] && { _stile_default; return; }
     case ${program##*/}:${command[0]}:$previous:${#given[@]} in
       stile:mode:*:0) words="enforce observe offline" ;;
       stile:*:--grant:*) words=$("$program" agents "${given[0]}" 2>/dev/null | awk 'found { print $1 } /^GRANT/ { found = 1 }') ;;

@@ -5,8 +5,17 @@ function __stile_complete
     set -l program $words[1]
     set -l command
     set -l given
+    set -l is_value
     for word in $words[2..-1]
-        string match -q -- '-*' $word; and continue
+        if test -n "$is_value"
+            set is_value
+            continue
+        end
+        if string match -q -- '-*' $word
+            # In the help, the value of an option is in capitals.
+            $program $command --help 2>/dev/null | string match -qr -- "^ +(-.,)?$word [A-Z]"; and set is_value 1
+            continue
+        end
         test $word = help; and continue
         if $program $command --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/p' | string match -qr "^  $word "
             set -a command $word
@@ -16,7 +25,7 @@ function __stile_complete
     end
     set -l help ($program $command --help 2>/dev/null); or return
     if string match -q -- '-*' (commandline -ct)
-        printf '%s\n' $help | string match -ar -- '--[a-z-]+'
+        printf '%s\n' $help | string replace -fr -- '^ +(?:-.,)?(--[a-z-]+).*' '$1' | sort -u
         return
     else if string match -q 'Subcommands:' $help
         printf '%s\n' $help | sed -nE '/^Subcommands:/,/^$/s/^  ([a-z-]+) +(.*)/\1\t\2/p'

@@ -17,6 +17,7 @@
 , re2
 , systemd
 , tomlplusplus
+, zlib
 }:
 
 stdenv.mkDerivation {
@@ -39,6 +40,7 @@ stdenv.mkDerivation {
     re2
     systemd
     tomlplusplus
+    zlib
   ];
 
   # The tests need names, ports and programs that a build has not.

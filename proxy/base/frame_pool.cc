@@ -5,21 +5,13 @@
 #include <new>
 #include <utility>
 
+#include "base/sanitized.h"
+
 namespace stile {
 namespace {
 
 // The sanitizers must see each frame being allocated and freed.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool is_on = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool is_on = false;
-#else
-constexpr bool is_on = true;
-#endif
-#else
-constexpr bool is_on = true;
-#endif
+constexpr bool is_on = !is_sanitized;
 
 constexpr std::size_t grain = 64;
 constexpr std::size_t largest = 4096;

@@ -1,6 +1,7 @@
 // Diagnostics for the operator: lines on standard error with journald's level in front.
 #include "proxy/base/log.h"
 
+#include <errno.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -15,8 +16,8 @@ namespace {
 // The prefix is for journald; on a terminal a word is written instead.
 void write_line(const char* level, const char* word, std::string_view message) {
   static const bool to_journal = std::getenv("JOURNAL_STREAM") != nullptr;
-  std::string line = to_journal ? level : "stiled: ";
-  if (!to_journal) line += word;
+  std::string line = to_journal ? level : program_invocation_short_name;
+  if (!to_journal) line.append(": ").append(word);
   for (const char c : message) line += (c >= 0x20 && c < 0x7f) ? c : '?';
   line += '\n';
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());

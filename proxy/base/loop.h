@@ -17,10 +17,10 @@
 #include <mutex>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "proxy/base/frame_pool.h"
 #include "proxy/base/shares.h"
 #include "proxy/base/timer_wheel.h"
-#include "proxy/base/unique_fd.h"
 
 namespace stile {
 
@@ -64,6 +64,8 @@ class Socket final : public Pooled, public Work {
   // For calls made on fd() directly (splice) that returned EAGAIN.
   void clear_readable() noexcept { ready_ &= static_cast<std::uint8_t>(~ready_read); }
   void clear_writable() noexcept { ready_ &= static_cast<std::uint8_t>(~ready_write); }
+  // For a layer that has read ahead: its reader must be called again although the socket is empty.
+  void mark_readable() noexcept { ready_ |= ready_read; }
 
   // Reset, or closed in both directions: writes no longer reach the peer.
   [[nodiscard]] bool is_dead() const noexcept { return (ready_ & dead) != 0; }

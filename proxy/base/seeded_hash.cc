@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "proxy/base/random.h"
+#include "base/random.h"
 
 namespace stile {
 namespace {

@@ -12,7 +12,7 @@ namespace {
 
 using Status = Answer::Status;
 
-constexpr std::uint16_t class_in = 1, type_cname = 5, type_soa = 6;
+constexpr std::uint16_t type_cname = 5, type_soa = 6;
 constexpr std::size_t max_records = 256;   // each is checked once per CNAME
 constexpr std::size_t max_addresses = 64;  // more than are ever dialled
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "acl/result.h"
+#include "base/result.h"
 #include "proxy/base/loop.h"
 #include "proxy/dns/answer.h"
 

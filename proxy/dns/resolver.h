@@ -10,9 +10,9 @@
 #include <unordered_map>
 
 #include "acl/account.h"
+#include "base/random.h"
 #include "proxy/base/event.h"
 #include "proxy/base/loop.h"
-#include "proxy/base/random.h"
 #include "proxy/base/seeded_hash.h"
 #include "proxy/dns/cache.h"
 #include "proxy/dns/channel.h"

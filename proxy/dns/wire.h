@@ -13,6 +13,7 @@ namespace stile::dns {
 using Packet = std::span<const std::uint8_t>;
 
 inline constexpr std::size_t header_bytes = 12;
+inline constexpr std::uint16_t class_in = 1;
 
 // A name in wire format (each label after its length, a zero at the end), without compression and
 // in lower case, so that equal names have equal bytes. Unlike dotted text, a label that contains a

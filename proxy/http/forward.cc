@@ -99,7 +99,8 @@ void write_origin_form(std::string& out, const RequestHead& head, const Absolute
 void write_request_head(std::string& out, const RequestHead& head, const AbsoluteTarget& target,
                         std::string_view host_and_port, Framing framing,
                         std::span<const std::string> strip_lower_case,
-                        std::vector<std::string_view>& stripped_names) {
+                        std::vector<std::string_view>& stripped_names,
+                        std::span<const Field> added) {
   stripped_names.clear();
   out.append(head.method).append(" ");
   write_origin_form(out, head, target);
@@ -124,6 +125,7 @@ void write_request_head(std::string& out, const RequestHead& head, const Absolut
       write_field(out, field.name, field.value);
     }
   }
+  for (const Field& field : added) write_field(out, field.name, field.value);
   if (find_name(strip_lower_case, "via") == nullptr) via.write(head.minor_version);
   write_framing(out, framing, head.content_length);
   out.append("\r\n");
@@ -167,6 +169,17 @@ void write_response_head(std::string& out, const ResponseHead& head, Framing fra
     const bool stays_open = keep_alive && framing != Framing::to_close;
     if (!stays_open) write_field(out, "Connection", "close");
     if (stays_open && !client_is_1_1) write_field(out, "Connection", "keep-alive");
+  }
+  out.append("\r\n");
+}
+
+void write_upgraded_head(std::string& out, const ResponseHead& head) {
+  out.append("HTTP/1.1 101 ").append(head.phrase).append("\r\n");
+  write_field(out, "Connection", "Upgrade");
+  write_field(out, "Upgrade", "websocket");
+  for (const Field& field : head.fields) {
+    const FieldKind kind = field_kind(field.name);
+    if (!is_framing(kind) && !is_hop_by_hop(kind)) write_field(out, field.name, field.value);
   }
   out.append("\r\n");
 }

@@ -16,11 +16,12 @@ namespace stile::http {
 // and the connection is meant to stay open.
 // `strip_lower_case` names the fields to strip (`via`: ours is not added either). Those that were
 // present are put into `stripped_names` (emptied first), once each and in the spelling of that
-// list, which the views point into.
+// list, which the views point into. `added` are fields that Stile sets itself.
 void write_request_head(std::string& out, const RequestHead& head, const AbsoluteTarget& target,
                         std::string_view host_and_port, Framing framing,
                         std::span<const std::string> strip_lower_case,
-                        std::vector<std::string_view>& stripped_names);
+                        std::vector<std::string_view>& stripped_names,
+                        std::span<const Field> added = {});
 
 // How the body of that answer goes to the client: an unknown length becomes chunks, or for HTTP/1.0
 // the end of the connection.
@@ -30,6 +31,9 @@ void write_request_head(std::string& out, const RequestHead& head, const Absolut
 // head says that the connection closes, also if `keep_alive` is true.
 void write_response_head(std::string& out, const ResponseHead& head, Framing framing,
                          bool client_is_1_1, bool keep_alive);
+
+// Appends the head of a 101 that the client asked for.
+void write_upgraded_head(std::string& out, const ResponseHead& head);
 
 // A name that equals a framing, hop-by-hop or stripped one only if `_` is read as `-`. An origin
 // behind CGI would read it as that field, so such a request is refused as bad.

@@ -110,5 +110,10 @@ struct AbsoluteTarget {
   bool has_path_or_query = false;  // if false, OPTIONS means the server itself (RFC 9112 3.2.4)
 };
 [[nodiscard]] std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noexcept;
+// Why a target is none, as a constant text for people.
+[[nodiscard]] std::string_view fault_of_target(std::string_view target) noexcept;
+// The target of a request in a tunnel that is opened: origin-form (its authority is then empty),
+// `*` of OPTIONS, or absolute-form with https://.
+[[nodiscard]] std::optional<AbsoluteTarget> parse_inside_target(std::string_view target) noexcept;
 
 }  // namespace stile::http

@@ -1,4 +1,4 @@
-// Absolute-form targets: split into authority, path and query; nothing is decoded or repaired.
+// Targets of requests: split into authority, path and query; nothing is decoded or repaired.
 #include <algorithm>
 
 #include "base/ascii.h"
@@ -7,14 +7,18 @@
 
 namespace stile::http {
 
-std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noexcept {
-  constexpr std::string_view scheme = "http://";
+namespace {
+
+// `#` and `\`: URL parsers disagree on where the host ends. Control bytes split lines.
+bool is_clean(std::string_view target) noexcept {
+  return std::all_of(target.begin(), target.end(),
+                     [](char c) { return is_in(target_byte, c) && c != '#' && c != '\\'; });
+}
+
+std::optional<AbsoluteTarget> parse_with_scheme(std::string_view target,
+                                                std::string_view scheme) noexcept {
   if (!equal_ignoring_case(target.substr(0, scheme.size()), scheme)) return std::nullopt;
-  // `#` and `\`: URL parsers disagree on where the host ends. Control bytes split lines.
-  const bool is_clean = std::all_of(target.begin(), target.end(), [](char c) {
-    return is_in(target_byte, c) && c != '#' && c != '\\';
-  });
-  if (!is_clean) return std::nullopt;
+  if (!is_clean(target)) return std::nullopt;
 
   const std::string_view rest = target.substr(scheme.size());
   const std::size_t authority_end = std::min(rest.find_first_of("/?"), rest.size());
@@ -30,6 +34,28 @@ std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noe
   parsed.path = parsed.path_and_query.substr(0, parsed.path_and_query.find('?'));
   if (parsed.path.empty()) parsed.path = "/";
   return parsed;
+}
+
+}  // namespace
+
+std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noexcept {
+  return parse_with_scheme(target, "http://");
+}
+
+std::optional<AbsoluteTarget> parse_inside_target(std::string_view target) noexcept {
+  if (target == "*") return AbsoluteTarget{{}, "/", "*", false};
+  if (!target.starts_with('/')) return parse_with_scheme(target, "https://");
+  if (!is_clean(target)) return std::nullopt;
+  return AbsoluteTarget{{}, target, target.substr(0, target.find('?')), true};
+}
+
+std::string_view fault_of_target(std::string_view target) noexcept {
+  constexpr std::string_view https = "https://";
+  if (equal_ignoring_case(target.substr(0, https.size()), https)) {
+    return "an https URL goes through CONNECT, not in a plain request";
+  }
+  if (target.starts_with('/')) return "the target is a path; a proxy needs the whole URL";
+  return "the target is not a valid http URL (user info, \\ and # are refused)";
 }
 
 }  // namespace stile::http

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ inline constexpr std::size_t method_count = 9;
 [[nodiscard]] Method method_of(std::string_view name) noexcept;
 [[nodiscard]] std::string_view text(Method method) noexcept;
 
+enum class TlsSide : std::uint8_t { client, origin };
+
 struct Tally {
   static constexpr std::size_t verdict_count = 3;
   using Row = std::array<std::array<std::uint64_t, acl::reason_count>, verdict_count>;
@@ -32,11 +35,17 @@ struct Tally {
     ++(*row)[static_cast<std::size_t>(verdict)][static_cast<std::size_t>(reason)];
   }
 
+  void tls_handshake(TlsSide side, bool is_done) noexcept {
+    ++tls_handshakes[static_cast<std::size_t>(side)][is_done ? 1 : 0];
+  }
+
   std::string agent;                                        // "-": no agent
   std::array<std::unique_ptr<Row>, method_count> requests;  // made when first used
   std::uint64_t tunnels_open = 0;
   std::uint64_t connections_refused = 0;
-  std::uint32_t origins_kept = 0;  // idle connections to origins
+  std::array<std::array<std::uint64_t, 2>, 2> tls_handshakes{};  // by side; failed, done
+  std::map<std::string, std::uint64_t> secret_uses;              // by name, which the config sets
+  std::uint32_t origins_kept = 0;                                // idle connections to origins
   std::uint64_t bytes_up = 0, bytes_down = 0;
   std::shared_ptr<Share> share;  // of the worker's turns; the sockets keep it, too
 };

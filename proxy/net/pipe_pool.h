@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "proxy/base/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace stile::net {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "config/time_text.h"
+#include "base/unix_time.h"
 #include "proxy/server/version.h"
 
 namespace stile::server {
@@ -34,13 +34,11 @@ void add_rules(JsonObject& object, std::string_view name, const acl::Rules& rule
   object.add(std::string{name} + "_rules", count_of(rules));
 }
 
-void add_time(JsonObject& object, std::string_view name,
-              const std::optional<acl::UnixMicros>& time) {
-  if (time) object.add(name, config::time_text(*time));
+void add_time(JsonObject& object, std::string_view name, const std::optional<UnixMicros>& time) {
+  if (time) object.add(name, time_text(*time));
 }
 
-void add_seconds_left(JsonObject& object, const std::optional<acl::UnixMicros>& end,
-                      acl::UnixMicros now) {
+void add_seconds_left(JsonObject& object, const std::optional<UnixMicros>& end, UnixMicros now) {
   if (end) object.add("seconds_left", std::max<std::int64_t>(0, (*end - now) / 1'000'000));
 }
 
@@ -49,12 +47,12 @@ void add_ports(JsonObject& object, std::string_view name, const std::vector<std:
   for (const auto port : ports) array.next() += std::to_string(port);
 }
 
-void add_grant(std::string& out, const control::GrantState& grant, acl::UnixMicros now) {
+void add_grant(std::string& out, const control::GrantState& grant, UnixMicros now) {
   JsonObject object{out};
   std::vector<std::string> hosts;
   for (const auto& host : grant.hosts) hosts.push_back(host.text());
   object.add("id", grant.id).add("hosts", hosts);
-  object.add("created", config::time_text(grant.created));
+  object.add("created", time_text(grant.created));
   add_time(object, "expires", grant.expires);
   add_seconds_left(object, grant.expires, now);
   const acl::Lease& lease = *grant.made.lease;
@@ -90,7 +88,7 @@ std::string origin_of(const control::LivePolicy& policy, const Running& agent) {
 
 // Common to the short and the long form.
 void add_summary(JsonObject& object, const control::LivePolicy& policy, const Running& agent,
-                 acl::UnixMicros now) {
+                 UnixMicros now) {
   const acl::AgentPolicy& now_in_force = *agent.policy;
   object.add("id", now_in_force.id);
   if (!now_in_force.instance.empty()) object.add("instance", now_in_force.instance);
@@ -104,7 +102,7 @@ void add_summary(JsonObject& object, const control::LivePolicy& policy, const Ru
   add_budget(budgets, "bytes_down", now_in_force.bytes_down, agent.account->bytes_down);
 }
 
-void add_grants(JsonObject& object, const control::AgentOverlay& overlay, acl::UnixMicros now) {
+void add_grants(JsonObject& object, const control::AgentOverlay& overlay, UnixMicros now) {
   JsonArray grants{object.key("grants")};
   for (const auto& grant : overlay.grants) add_grant(grants.next(), grant, now);
 }
@@ -156,6 +154,7 @@ std::string status_head(const control::LivePolicy& policy, const StatusHead& hea
     object.add("uptime_seconds",
                std::chrono::duration_cast<std::chrono::seconds>(head.uptime).count());
     object.add("generation", policy.snapshot()->generation());
+    object.add("config", policy.base().loaded.settings.file);
     object.add("mode", acl::text(policy.mode())).add("workers", head.workers);
     object.add("draining", head.drain_time_left.has_value());
     if (head.drain_time_left) {
@@ -193,8 +192,7 @@ std::string status_totals(const control::LivePolicy& policy, const TotalsByAgent
   return out.substr(1, out.size() - 2);
 }
 
-std::string agents_text(const control::LivePolicy& policy, TotalsByAgent totals,
-                        acl::UnixMicros now) {
+std::string agents_text(const control::LivePolicy& policy, TotalsByAgent totals, UnixMicros now) {
   std::string out;
   {
     JsonObject object{out};
@@ -212,7 +210,7 @@ std::string agents_text(const control::LivePolicy& policy, TotalsByAgent totals,
 }
 
 std::string agent_text(const control::LivePolicy& policy, const Running& agent,
-                       const Totals& totals, acl::UnixMicros now) {
+                       const Totals& totals, UnixMicros now) {
   const acl::AgentPolicy& in_force = *agent.policy;
   const auto overlay = policy.overlay(in_force.id);
   std::string out;

@@ -39,10 +39,10 @@ struct StatusTail {
                                         const TotalsByAgent& totals, const StatusTail& tail);
 
 [[nodiscard]] std::string agents_text(const control::LivePolicy& policy, TotalsByAgent totals,
-                                      acl::UnixMicros now);
+                                      UnixMicros now);
 [[nodiscard]] std::string agent_text(const control::LivePolicy& policy,
                                      const control::LivePolicy::Running& agent,
-                                     const Totals& totals, acl::UnixMicros now);
+                                     const Totals& totals, UnixMicros now);
 [[nodiscard]] std::string connections_text(
     const std::vector<std::vector<session::ConnectionInfo>>& parts);
 [[nodiscard]] std::string reload_text(const control::LivePolicy& policy,

@@ -6,9 +6,9 @@
 #include <random>
 #include <utility>
 
-#include "acl/quoted.h"
-#include "base/ascii.h"
 #include "base/json.h"
+#include "base/quoted.h"
+#include "base/random.h"
 #include "config/card.h"
 #include "control/grants.h"
 #include "proxy/base/clock.h"
@@ -20,17 +20,6 @@ namespace stile::server {
 namespace {
 
 using control::AgentOverlay, control::ErrorCode, control::Failure;
-
-// Need not be unguessable, only unique.
-std::string random_id() {
-  static std::random_device source;
-  std::string id;
-  for (std::uint64_t bits = (std::uint64_t{source()} << 32) | source(); id.size() < 12;
-       bits >>= 4) {
-    id += hex_digits[bits & 15];
-  }
-  return id;
-}
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
@@ -110,7 +99,7 @@ void ControlService::remove_agent(const Request& request, const Client& client) 
 void ControlService::allow(const Request& request, const Client& client) {
   const auto* running = find(request.agent, client);
   if (running == nullptr) return;
-  const control::Asked asked{client->peer().name, unix_micros(), random_id()};
+  const control::Asked asked{client->peer().name, unix_micros(), random_hex(6)};
   auto permission = control::allow(*running->entry->policy, *desk_.policy().overlay(request.agent),
                                    request, asked);
   if (!permission) return client->fail(permission.error());
@@ -254,7 +243,7 @@ void ControlService::adopt_listener(const Request& request, const Client& client
       config::parse_card(card->text, {"adopt-listener", card->received, std::nullopt});
   if (!settings) return client->fail({ErrorCode::bad_request, settings.error().text()});
   if (desk_.policy().find(settings->id) != nullptr) {
-    return client->fail({ErrorCode::conflict, acl::quoted(settings->id) + " is taken"});
+    return client->fail({ErrorCode::conflict, in_quotes(settings->id) + " is taken"});
   }
   control::Edit edit;
   edit.cards[settings->id] = card;

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "acl/quoted.h"
 #include "base/json.h"
+#include "base/quoted.h"
 #include "control/log_lines.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/task.h"
@@ -78,7 +78,7 @@ const control::LivePolicy::Running* ControlService::find(const std::string& id,
                                                          const Client& client) const {
   const auto* found = desk_.policy().find(id);
   if (found == nullptr) {
-    client->fail({ErrorCode::unknown_agent, "there is no agent " + acl::quoted(id)});
+    client->fail({ErrorCode::unknown_agent, "there is no agent " + in_quotes(id)});
   }
   return found;
 }

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "acl/result.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 #include "config/settings.h"
-#include "proxy/base/unique_fd.h"
 
 namespace stile::server {
 

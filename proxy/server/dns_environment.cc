@@ -5,6 +5,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/files.h"
 #include "proxy/dns/resolv_conf.h"
 #include "proxy/net/sockaddr.h"
 
@@ -12,13 +13,6 @@ namespace stile::server {
 namespace {
 
 constexpr const char* resolv_conf = "/etc/resolv.conf";
-
-std::string read_file(const std::string& path) {
-  std::ifstream file{path};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 }  // namespace
 
@@ -29,7 +23,7 @@ dns::Environment DnsFiles::read() {
     servers.emplace_back(server.address, server.port);
   }
   if (servers.empty()) {
-    for (const acl::Address& address : dns::parse_resolv_conf(read_file(resolv_conf))) {
+    for (const acl::Address& address : dns::parse_resolv_conf(read_or_empty(resolv_conf))) {
       servers.emplace_back(address, 53);
     }
   }
@@ -41,7 +35,7 @@ dns::Environment DnsFiles::read() {
   }
   if (!settings_.hosts_file.empty()) {
     environment.hosts =
-        std::make_shared<dns::Hosts>(dns::parse_hosts(read_file(settings_.hosts_file)));
+        std::make_shared<dns::Hosts>(dns::parse_hosts(read_or_empty(settings_.hosts_file)));
   }
   return environment;
 }

@@ -5,9 +5,9 @@
 
 #include "acl/admit.h"
 #include "acl/hello.h"
-#include "acl/quoted.h"
 #include "base/ascii.h"
 #include "base/json.h"
+#include "base/quoted.h"
 #include "proxy/http/fields.h"
 #include "proxy/http/head.h"
 
@@ -19,6 +19,7 @@ struct Asked {
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::string authority;
   bool is_malformed = false;  // refused before anything is decided
+  std::string target;         // of the request itself: path and query
 };
 
 control::Failure bad(std::string message) {
@@ -35,9 +36,10 @@ control::Outcome<Asked> read_url(const control::Request& request) {
   const bool wants_tunnel = equal_ignoring_case(request.method, "CONNECT");
   if (is("http://") && !wants_tunnel) {
     const auto target = http::parse_absolute_target(url);
-    if (!target) return Asked{acl::Scheme::http, {}, true};
-    Asked asked{acl::Scheme::http, std::string{target->authority}};
+    if (!target) return Asked{acl::Scheme::http, {}, true, {}};
+    Asked asked{acl::Scheme::http, std::string{target->authority}, false, {}};
     if (!acl::split_authority(asked.authority).has_port) asked.authority += ":80";
+    asked.target = std::string{target->path_and_query};
     return asked;
   }
   std::string_view rest = url;
@@ -49,11 +51,16 @@ control::Outcome<Asked> read_url(const control::Request& request) {
     default_port = "80";
   }
   if (rest.find("://") != std::string_view::npos) {
-    return bad(acl::quoted(url) + ": only http:// and https:// go through a proxy");
+    return bad(in_quotes(url) + ": only http:// and https:// go through a proxy");
   }
-  Asked asked{acl::Scheme::tunnel, std::string{rest.substr(0, rest.find_first_of("/?#"))}};
+  const std::size_t asked_end = std::min(rest.find_first_of("/?#"), rest.size());
+  Asked asked{acl::Scheme::tunnel, std::string{rest.substr(0, asked_end)}, false, {}};
   if (!acl::split_authority(asked.authority).has_port) {
     asked.authority.append(":").append(default_port);
+  }
+  if (!wants_tunnel && is("https://")) {
+    asked.target = std::string{rest.substr(asked_end, rest.find('#') - asked_end)};
+    if (!asked.target.starts_with('/')) asked.target.insert(0, "/");
   }
   return asked;
 }
@@ -64,7 +71,8 @@ control::Outcome<Asked> read_asked(const control::Request& request) {
   std::string host = request.host;
   // An IPv6 address without brackets is accepted.
   if (host.find(':') != std::string::npos && !host.starts_with('[')) host = '[' + host + ']';
-  return Asked{is_tunnel ? acl::Scheme::tunnel : acl::Scheme::http, host + ':' + request.port};
+  return Asked{
+      is_tunnel ? acl::Scheme::tunnel : acl::Scheme::http, host + ':' + request.port, false, {}};
 }
 
 void note(Explanation& explanation, int number, std::string_view step, std::string result,
@@ -83,6 +91,9 @@ std::string hello_detail(const Explanation& explanation) {
   const acl::Decision& decision = explanation.decision;
   if (!decision.passes()) return "";
   if (!decision.check_hello) return "no TLS ClientHello is needed";
+  if (decision.is_opened) {
+    return "the tunnel must open with a TLS ClientHello for this name; Stile opens it";
+  }
   return std::string{"the tunnel must open with a TLS ClientHello "} +
          (decision.literal ? "without a server name" : "for this name") +
          (acl::allows_ech(*explanation.agent, decision) ? "; ECH is allowed" : ", without ECH");
@@ -102,20 +113,20 @@ void explain_connections(Explanation& explanation) {
 }  // namespace
 
 control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
-                                      const control::Request& request, acl::UnixMicros now) {
+                                      const control::Request& request, UnixMicros now) {
   const auto asked = read_asked(request);
   if (!asked) return asked.error();
   const auto* agent =
       request.source ? snapshot.by_source(*request.source) : snapshot.by_id(request.agent);
   if (agent == nullptr && !request.source) {
     return control::Failure{control::ErrorCode::unknown_agent,
-                            "there is no agent " + acl::quoted(request.agent)};
+                            "there is no agent " + in_quotes(request.agent)};
   }
   Explanation explanation;
   if (agent != nullptr) explanation.agent = *agent;
   if (asked->is_malformed) {
     note(explanation, 4, "host-syntax", "bad-request",
-         "user info, a fragment, a backslash or a control byte: " + acl::quoted(request.url));
+         "user info, a fragment, a backslash or a control byte: " + in_quotes(request.url));
     refuse(explanation, acl::Reason::bad_request);
     return explanation;
   }
@@ -129,10 +140,24 @@ control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
   query.authority = acl::split_authority(asked->authority);
   query.now = now;
   if (request.source) query.source = *request.source;
-  query.method = asked->scheme == acl::Scheme::tunnel ? "CONNECT"
-                 : request.method.empty()             ? "GET"
-                                                      : std::string_view{request.method};
+  const std::string_view method = request.method.empty() ? "GET" : std::string_view{request.method};
+  query.method = asked->scheme == acl::Scheme::tunnel ? "CONNECT" : method;
   explanation.decision = acl::decide(query, &explanation.steps);
+  const bool is_inside = explanation.decision.is_opened || query.scheme == acl::Scheme::http;
+  if (explanation.decision.passes() && is_inside && !asked->target.empty()) {
+    // The request itself, without fields: those that a client would send are not known.
+    const std::vector<acl::RequestField> no_fields;
+    acl::RequestFacts facts;
+    facts.names_tunnel = true;
+    facts.method = method;
+    facts.target = asked->target;
+    facts.path = facts.target.substr(0, facts.target.find('?'));
+    facts.fields = &no_fields;
+    query.inside = &facts;
+    explanation.steps.clear();
+    explanation.decision = acl::decide(query, &explanation.steps);
+    explanation.decision.terms = {};  // they may point into what ends here
+  }
   explanation.steps.pop_back();  // the verdict has its own place in the answer
   const acl::Decision& decision = explanation.decision;
   if (decision.passes()) explain_connections(explanation);
@@ -184,10 +209,14 @@ std::string explanation_text(const Explanation& explanation) {
     object.add("message", acl::sentence(decision.reason));
     JsonArray steps{object.key("steps")};
     int last = 0;
-    for (const auto& step : explanation.steps) {
+    const auto add = [&steps](const acl::TraceStep& step) {
       JsonObject member{steps.next()};
       member.add("number", step.number).add("step", step.step);
       member.add("result", step.result).add("detail", step.detail);
+    };
+    for (const auto& step : explanation.steps) {
+      if (step.number > 10) continue;
+      add(step);
       last = step.number;
     }
     constexpr std::string_view later[] = {"address", "origin", "hello"};
@@ -195,6 +224,9 @@ std::string explanation_text(const Explanation& explanation) {
       JsonObject member{steps.next()};
       member.add("number", number).add("step", later[number - 8]);
       member.add("result", "not-run").add("detail", number == 10 ? hello_detail(explanation) : "");
+    }
+    for (const auto& step : explanation.steps) {
+      if (step.number > 10) add(step);
     }
   }
   return out;

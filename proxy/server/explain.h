@@ -21,7 +21,7 @@ struct Explanation {
 // Calls the same function as a live request, with the agent's current counters.
 [[nodiscard]] control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
                                                     const control::Request& request,
-                                                    acl::UnixMicros now);
+                                                    UnixMicros now);
 
 // Step 8 with the addresses of the name; empty: it has none.
 void explain_addresses(Explanation& explanation, const std::vector<acl::Address>& addresses,

@@ -14,7 +14,7 @@
 #include <span>
 #include <string>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 #include "proxy/server/rtnetlink.h"
 
 namespace stile::server {

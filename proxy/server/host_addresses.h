@@ -7,8 +7,8 @@
 
 #include "acl/address.h"
 #include "acl/prefix_map.h"
-#include "acl/result.h"
-#include "proxy/base/unique_fd.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stile::server {
 

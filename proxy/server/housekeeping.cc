@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/unix_time.h"
 #include "proxy/base/log.h"
 #include "proxy/server/server.h"
 
@@ -13,6 +14,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::chrono::milliseconds address_pause{100};
+log::Throttle unread_secrets;
 
 }  // namespace
 
@@ -24,6 +26,7 @@ void Server::housekeeping() {
   if (addresses_are_stale_) refresh_addresses();
   card_watch_.look_again();
   if (dns_files_.changed()) change_dns();
+  refresh_secrets();
   // The watchdog is notified only while every worker answers: a stalled one gets the daemon
   // restarted.
   if (alive_ >= workers_.size()) notify("WATCHDOG=1");
@@ -33,6 +36,14 @@ void Server::housekeeping() {
   tick_.async_wait([this](const boost::system::error_code& ec) {
     if (!ec) housekeeping();
   });
+}
+
+// A secret whose file changed is used from now on; one that cannot be read keeps its value.
+void Server::refresh_secrets() {
+  const auto& base = desk_->policy().base();
+  for (const auto& problem : base.shared.secrets.refresh(base.loaded.owner, unix_micros())) {
+    unread_secrets.warning(problem);
+  }
 }
 
 // A failing log is reported once in each place where an operator looks, and again when it works.

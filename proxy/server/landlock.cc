@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "acl/error_text.h"
-#include "proxy/base/unique_fd.h"
+#include "base/system_error.h"
+#include "base/unique_fd.h"
 
 namespace stile::server {
 namespace {

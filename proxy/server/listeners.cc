@@ -12,7 +12,7 @@
 #include <cstring>
 #include <memory>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 #include "proxy/net/sockaddr.h"
 
 namespace stile::server {

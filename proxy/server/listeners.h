@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "acl/result.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 #include "config/settings.h"
-#include "proxy/base/unique_fd.h"
 #include "proxy/server/control_sockets.h"
 #include "proxy/server/unix_socket.h"
 

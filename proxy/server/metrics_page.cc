@@ -33,11 +33,17 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
           series.count;
     }
     for (const auto& agent : report.agents) {
-      auto& sum = agents.try_emplace(agent.id, Report::Agent{agent.id, 0, 0, 0, 0}).first->second;
+      auto& sum =
+          agents.try_emplace(agent.id, Report::Agent{agent.id, 0, 0, 0, 0, {}, {}}).first->second;
       sum.tunnels_open += agent.tunnels_open;
       sum.connections_refused += agent.connections_refused;
       sum.bytes_up += agent.bytes_up;
       sum.bytes_down += agent.bytes_down;
+      for (std::size_t side = 0; side < sum.tls_handshakes.size(); ++side) {
+        sum.tls_handshakes[side][0] += agent.tls_handshakes[side][0];
+        sum.tls_handshakes[side][1] += agent.tls_handshakes[side][1];
+      }
+      for (const auto& [name, count] : agent.secret_uses) sum.secret_uses[name] += count;
     }
     for (std::size_t i = 0; i < times.counts.size(); ++i) {
       times.counts[i] += report.connect_times.counts[i];
@@ -66,6 +72,26 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
                  {{"agent", id}, {"direction", "up"}});
     page.counter("stile_bytes_total", "Bytes relayed.", number(agent.bytes_down),
                  {{"agent", id}, {"direction", "down"}});
+  }
+  for (const auto& [id, agent] : agents) {
+    constexpr std::array sides{"client", "origin"}, results{"failed", "ok"};
+    for (std::size_t side = 0; side < sides.size(); ++side) {
+      for (std::size_t result = 0; result < results.size(); ++result) {
+        const std::uint64_t count = agent.tls_handshakes[side][result];
+        if (count == 0) continue;
+        page.counter("stile_tls_handshakes_total", "TLS handshakes of opened tunnels.",
+                     number(count),
+                     {{"agent", id}, {"side", sides[side]}, {"result", results[result]}});
+      }
+    }
+    for (const auto& [name, count] : agent.secret_uses) {
+      page.counter("stile_secret_uses_total", "Requests that a secret was put into.", number(count),
+                   {{"agent", id}, {"secret", name}});
+    }
+  }
+  if (const auto* authority = opening_.authority()) {
+    page.gauge("stile_ca_expiry_timestamp_seconds", "When the CA of opened tunnels ends.",
+               static_cast<double>(authority->expires_s()));
   }
   page.gauge("stile_connections_open", "Client connections open now.",
              number(shared_->connections));

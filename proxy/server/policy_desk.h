@@ -104,7 +104,7 @@ class PolicyDesk {
   };
   struct Reading {
     control::BasePtr base;
-    std::string problems;
+    std::string problems, hint;  // hint: what to type next; may be empty
     std::vector<control::AgentChange> changes;
   };
 
@@ -141,7 +141,7 @@ class PolicyDesk {
   std::vector<Reload> reloads_;
   control::BasePtr retired_;  // replaced, and not yet freed
   bool is_saving_ = false, must_save_ = false, cannot_save_ = false;
-  acl::UnixMicros judged_at_ = 0;  // everything that expired before this time was closed
+  UnixMicros judged_at_ = 0;  // everything that expired before this time was closed
   bool is_reading_ = false, must_read_cards_ = false;
   // Last, so that they end first: they handle files and policies, one task at a time.
   boost::asio::thread_pool saver_{1}, reader_{1};

@@ -97,6 +97,9 @@ void PolicyDesk::start_reading() {
       copy->reset();
       if (!base) {
         reading->problems = base.error().text();
+      } else if (const auto keys = started_.changed((*base)->loaded.settings); keys.has_errors()) {
+        reading->problems = keys.text();
+        reading->hint = "systemctl restart stiled   (or undo the change; nothing was changed)";
       } else if (auto problems = problems_of((*base)->loaded.settings); !problems.empty()) {
         reading->problems = std::move(problems);
       } else {
@@ -120,10 +123,8 @@ void PolicyDesk::start_reading() {
   });
 }
 
-// Why a running daemon cannot apply these settings; empty: it can.
+// Why a daemon cannot apply these settings, not even after a restart; empty: it can.
 std::string PolicyDesk::problems_of(const config::Settings& settings) const {
-  const auto problems = started_.changed(settings);
-  if (problems.has_errors()) return problems.text();
   const auto& audit = settings.audit;
   const auto may_rotate = audit::Log::check_rotation(audit.path, audit.max_bytes);
   return may_rotate ? std::string{} : may_rotate.error().message;
@@ -169,7 +170,7 @@ void PolicyDesk::finish_reload(const std::vector<Reload>& asked, Reading reading
     static_cast<void>(write_line(line, true));
     daemon_.notify("READY=1\nSTATUS=reload refused: the config has errors");
     for (const auto& one : asked) {
-      one.done(control::Failure{control::ErrorCode::config_error, reading.problems});
+      one.done(control::Failure{control::ErrorCode::config_error, reading.problems, reading.hint});
     }
     return;
   }

@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "acl/error_text.h"
+#include "base/system_error.h"
 #include "config/accounts.h"
 
 namespace stile::server {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::server {
 

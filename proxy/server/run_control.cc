@@ -86,8 +86,10 @@ void RunControl::stop() {
 void RunControl::Commands::serve(const control::Request& request,
                                  const control::ConnectionPtr& client) {
   if (is_served(request.action)) return all_.serve(request, client);
-  client->fail({control::ErrorCode::forbidden, "this is a `stile run`, not a daemon: it knows no " +
-                                                   std::string{control::text(request.action)}});
+  client->fail({control::ErrorCode::forbidden,
+                "this is a `stile run`, not a daemon: it knows no " +
+                    std::string{control::text(request.action)},
+                "stile status   (its policy comes from the flags of its command line)"});
 }
 
 }  // namespace stile::server

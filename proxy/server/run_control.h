@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "audit/log.h"
+#include "base/unique_fd.h"
 #include "control/base.h"
 #include "control/server.h"
-#include "proxy/base/unique_fd.h"
 #include "proxy/server/control_service.h"
 #include "proxy/server/gather.h"
 #include "proxy/server/policy_desk.h"

@@ -19,16 +19,11 @@
 #include <string>
 #include <string_view>
 
-#include "acl/error_text.h"
+#include "base/sanitized.h"
+#include "base/system_error.h"
 
 namespace stile::server {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool is_sanitized = true;
-#else
-constexpr bool is_sanitized = false;
-#endif
 
 // Other programs, memory of other processes, other namespaces, other rules for this process.
 constexpr std::string_view deadly_calls =

@@ -1,7 +1,7 @@
 // The system calls that the daemon may make. docs/architecture.md has the reasons.
 #pragma once
 
-#include "acl/result.h"
+#include "base/result.h"
 
 namespace stile::server {
 

@@ -125,6 +125,12 @@ Result<void> Server::open_desk() {
     saved = std::move(*read);
   }
   if (auto done = open_log(saved); !done) return done;
+  if (store_.base->opens_tunnels()) {
+    // An operator who asked for it gets no daemon that cannot do it.
+    if (auto done = opening_.open_authority(settings().intercept); !done) return done;
+    const auto tried = opening_.make_interceptor(settings().intercept);
+    if (!tried) return tried.error();
+  }
   if (auto done = confine(); !done) return done;
   desk_ = std::make_unique<PolicyDesk>(
       context_, store_.reader, control::LivePolicy{std::move(store_.base), saved}, std::move(file));
@@ -135,6 +141,7 @@ Result<void> Server::open_desk() {
 Result<void> Server::confine() {
   std::vector<std::string> writable = front_.writable_directories;
   writable.push_back(settings().server.state_dir);
+  writable.push_back(settings().intercept.ca);
   if (const std::filesystem::path log{settings().audit.path}; log != "-") {
     // Both names of the log's folder: it may be a symbolic link, and rotation uses the name.
     std::error_code ignored;
@@ -197,6 +204,7 @@ void Server::start_workers() {
 void Server::start_control() {
   PolicyDesk::Daemon daemon;
   daemon.publish = [this](std::shared_ptr<const acl::Snapshot> snapshot) {
+    prepare_opening();
     shared_->policy.swap(std::move(snapshot));
     for (auto& worker : workers_) worker->judge_again(false);
   };
@@ -233,6 +241,7 @@ void Server::run() {
   start.config = policy.base().loaded.digest;
   write_line(start);
   shared_ = std::make_unique<session::Shared>(policy.snapshot());
+  prepare_opening();
   start_workers();
   start_control();
   if (metrics_acceptor_) {
@@ -276,7 +285,29 @@ void Server::change_dns() {
   for (auto& worker : workers_) worker->change_dns(options, environment);
 }
 
+// Tunnels that should be opened are refused until this has worked.
+void Server::prepare_opening() {
+  if (shared_->interceptor() || !Opening::is_needed(desk_->policy().snapshot()->agents())) return;
+  const auto opened = opening_.open_authority(settings().intercept);
+  auto made = opened ? opening_.make_interceptor(settings().intercept)
+                     : Result<std::shared_ptr<const intercept::Interceptor>>{opened.error()};
+  if (made) {
+    shared_->set_interceptor(std::move(*made));
+  } else {
+    log::error("tunnels cannot be opened and are refused: " + made.error().message);
+  }
+}
+
 void Server::settings_changed() {
+  if (opening_.authority() != nullptr) {
+    // The files of `trust` and the roots of the system may have changed.
+    auto made = opening_.make_interceptor(settings().intercept);
+    if (made) {
+      shared_->set_interceptor(std::move(*made));
+    } else {
+      log::error("the old trust stays in force: " + made.error().message);
+    }
+  }
   const auto& audit = settings().audit;
   log_->set_bounds({audit.deny_on_failure, audit.max_bytes, audit.keep});
   dns_files_ = DnsFiles{settings().dns};

@@ -23,6 +23,7 @@
 #include "proxy/server/host_addresses.h"
 #include "proxy/server/listeners.h"
 #include "proxy/server/log_health.h"
+#include "proxy/server/opening.h"
 #include "proxy/server/policy_desk.h"
 #include "proxy/server/policy_store.h"
 #include "proxy/server/worker.h"
@@ -65,6 +66,8 @@ class Server {
   void await_drained();
   void stop();
   void settings_changed();
+  void prepare_opening();
+  void refresh_secrets();
   void change_dns();
   void housekeeping();
   void look_at_log();
@@ -78,6 +81,7 @@ class Server {
   void each_worker(const std::function<void(session::Context&)>& work);
   void notify(const std::string& state) const;
 
+  Opening opening_;
   PolicyStore store_;  // its base belongs to the desk once there is one
   boost::asio::io_context context_;
   boost::asio::signal_set signals_;

@@ -184,7 +184,8 @@ Report Worker::report(const session::Context& context) {
   for (const auto& [id, tally] : context.tallies) {
     const auto [up, down] = open_bytes[id];
     report.agents.push_back({id, tally->tunnels_open, tally->connections_refused,
-                             tally->bytes_up + up, tally->bytes_down + down});
+                             tally->bytes_up + up, tally->bytes_down + down, tally->tls_handshakes,
+                             tally->secret_uses});
     for (std::size_t method = 0; method < metrics::method_count; ++method) {
       if (!tally->requests[method]) continue;
       for (std::size_t verdict = 0; verdict < metrics::Tally::verdict_count; ++verdict) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct Report {
   struct Agent {
     std::string id;
     std::uint64_t tunnels_open, connections_refused, bytes_up, bytes_down;
+    decltype(metrics::Tally::tls_handshakes) tls_handshakes{};
+    std::map<std::string, std::uint64_t> secret_uses{};
   };
   std::vector<Series> requests;
   std::vector<Agent> agents;

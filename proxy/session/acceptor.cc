@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "acl/admit.h"
-#include "acl/error_text.h"
+#include "base/system_error.h"
 #include "proxy/base/log.h"
 #include "proxy/session/refusal.h"
 #include "proxy/session/session.h"

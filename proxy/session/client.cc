@@ -1,7 +1,5 @@
-// Client: one client connection: its socket, the bytes it has sent, its deadline and its end.
+// Client: one client connection: its stream, the bytes it has sent, its deadline and its end.
 #include "proxy/session/client.h"
-
-#include <sys/socket.h>
 
 #include <algorithm>
 
@@ -16,23 +14,23 @@ constexpr std::chrono::milliseconds linger_time{1000};
 Client::Client(Context& worker, SocketPtr connection, Peer who)
     : context{worker},
       peer{std::move(who)},
-      socket{std::move(connection)},
+      stream{std::move(connection)},
       in{worker.buffers.take()} {}
 
 Task<bool> Client::read_more() {
-  co_await socket->readable();
+  co_await stream.socket().readable();
   if (is_cancelled()) co_return false;
   auto& buffer = context.relay.buffer;
-  const auto got = socket->read(buffer.data(), buffer.size());
+  const auto got = stream.read(buffer.data(), buffer.size());
   if (got.would_block) co_return true;
   if (got.bytes <= 0) co_return false;
   in.append(buffer.data(), static_cast<std::size_t>(got.bytes));
   co_return true;
 }
 
-Task<bool> Client::send_to(Socket& to, std::string_view bytes, std::uint64_t* count) {
+Task<bool> Client::send_to(net::Stream& to, std::string_view bytes, std::uint64_t* count) {
   while (!bytes.empty()) {
-    if (!to.is_writable()) co_await to.writable();
+    if (!to.socket().is_writable()) co_await to.socket().writable();
     if (is_cancelled()) co_return false;
     const auto sent = to.write(bytes.data(), bytes.size());
     if (sent.would_block) continue;
@@ -40,18 +38,24 @@ Task<bool> Client::send_to(Socket& to, std::string_view bytes, std::uint64_t* co
     bytes.remove_prefix(static_cast<std::size_t>(sent.bytes));
     if (count != nullptr) *count += static_cast<std::size_t>(sent.bytes);
   }
+  while (to.has_unsent()) {
+    if (!to.socket().is_writable()) co_await to.socket().writable();
+    if (is_cancelled()) co_return false;
+    const auto sent = to.flush();
+    if (sent.bytes < 0 && !sent.would_block) co_return false;
+  }
   co_return true;
 }
 
 Task<> Client::linger() {
-  if (!socket->is_readable() && in.size() <= head_bytes) co_return;
-  ::shutdown(socket->fd(), SHUT_WR);
+  if (!stream.socket().is_readable() && in.size() <= head_bytes) co_return;
+  stream.end_output();
   set_deadline(linger_time, Reason::idle_timeout);
   auto& buffer = context.relay.buffer;
   for (std::size_t left = linger_bytes; left > 0;) {
-    co_await socket->readable();
+    co_await stream.socket().readable();
     if (is_cancelled()) co_return;
-    const auto got = socket->read(buffer.data(), std::min(left, buffer.size()));
+    const auto got = stream.read(buffer.data(), std::min(left, buffer.size()));
     if (got.would_block) continue;
     if (got.bytes <= 0) co_return;
     left -= static_cast<std::size_t>(got.bytes);
@@ -61,7 +65,7 @@ Task<> Client::linger() {
 void Client::cancel(Reason reason) {
   if (has_left() || is_cancelled()) return;
   cancelled_ = reason;
-  socket->interrupt();
+  stream.socket().interrupt();
   if (follower_ != nullptr) follower_->on_cancel();
   stop_waiting();
   context.paused.wake();  // this client may be among the waiters
@@ -94,7 +98,7 @@ Task<> Client::wait_for_refill() {
 
 void Client::watch_for_loss(Reason reason) noexcept {
   loss_reason_ = reason;
-  socket->watch(reason == Reason::none ? nullptr : this);
+  stream.socket().watch(reason == Reason::none ? nullptr : this);
 }
 
 void Client::on_ready(Socket& ready) {

@@ -1,4 +1,4 @@
-// Client: one client connection: its socket, the bytes it has sent, its deadline and its end.
+// Client: one client connection: its stream, the bytes it has sent, its deadline and its end.
 #pragma once
 
 #include <chrono>
@@ -9,6 +9,7 @@
 #include "proxy/base/event.h"
 #include "proxy/base/loop.h"
 #include "proxy/base/task.h"
+#include "proxy/net/stream.h"
 #include "proxy/session/context.h"
 #include "proxy/session/live.h"
 
@@ -33,9 +34,9 @@ class Client final : private Deadline, private Watcher {
   // One read into `in`; may return with nothing new. False: ended, failed or cancelled.
   Task<bool> read_more();
   // Sends all of it. False: failed or cancelled, and nothing more may follow.
-  Task<bool> send(std::string_view bytes) { return send_to(*socket, bytes); }
-  // The same to another socket. `count` grows by the bytes sent, also if those are not all.
-  Task<bool> send_to(Socket& to, std::string_view bytes, std::uint64_t* count = nullptr);
+  Task<bool> send(std::string_view bytes) { return send_to(stream, bytes); }
+  // The same to another stream. `count` grows by the bytes sent, also if those are not all.
+  Task<bool> send_to(net::Stream& to, std::string_view bytes, std::uint64_t* count = nullptr);
   // Closing a socket with unread bytes resets it, and the client may lose the answer. So this reads
   // what the client still sends, within bounds.
   Task<> linger();
@@ -65,18 +66,22 @@ class Client final : private Deadline, private Watcher {
   // lost connection cancels with that reason. `none` turns this off.
   void watch_for_loss(Reason reason) noexcept;
 
-  // The connection has become a tunnel, which owns socket and peer.
-  [[nodiscard]] bool has_left() const noexcept { return socket == nullptr; }
+  // The connection has become a tunnel, which owns its socket and peer.
+  [[nodiscard]] bool has_left() const noexcept { return !stream; }
   [[nodiscard]] bool is_draining() const noexcept {
     return drains || context.shared.draining.load(std::memory_order_relaxed);
   }
 
   Context& context;
   Peer peer;
-  SocketPtr socket;
+  net::Stream stream;
   std::string in;              // received and not yet used
   std::size_t head_bytes = 0;  // size of the current head in it
-  bool drains = false;         // finish the current request, accept no new ones
+  // Of a tunnel that is opened: its authority, canonical, that of every request inside. Empty: the
+  // client speaks to the proxy itself.
+  std::string inside;
+  std::shared_ptr<const intercept::Interceptor> interceptor;  // of an opened tunnel
+  bool drains = false;  // finish the current request, accept no new ones
 
  private:
   void on_deadline() override { cancel(deadline_reason_); }

@@ -1,6 +1,7 @@
-// serve_connect: a CONNECT, from its head to a tunnel that relays.
+// serve_connect: a CONNECT, from its head to a tunnel that relays or is opened.
 #include "proxy/session/connect.h"
 
+#include "proxy/session/open_tls.h"
 #include "proxy/session/refuse.h"
 #include "proxy/session/tunnel.h"
 #include "proxy/tls/client_hello.h"
@@ -62,6 +63,8 @@ Task<Reason> open_tunnel(Client& client, Connector& connector, Request& request,
   if (refused != Reason::none) co_return refused;
   acl::judge_hello(*request.judged_by, request.hello, request.decision);
   if (!request.decision.passes()) co_return request.decision.reason;
+  // Each request inside has lines of its own.
+  if (request.decision.is_opened) co_return Reason::none;
   const bool written = co_await client.context.log.open(client.peer, request);
   if (!written) co_return Reason::audit_unavailable;
   // The policy may have changed while the line was written.
@@ -71,10 +74,17 @@ Task<Reason> open_tunnel(Client& client, Connector& connector, Request& request,
   co_return Reason::none;
 }
 
+// TLS has already sent its own alert.
+Task<> end_handshake(Client& client, const Request& request, Reason reason) {
+  static_cast<void>(co_await client.context.log.deny(client.peer, request, reason, 200));
+  client.clear_cancel();
+  co_await client.linger();
+}
+
 }  // namespace
 
-Task<> serve_connect(Client& client, Connector& connector, Request& request,
-                     std::string_view target) {
+Task<bool> serve_connect(Client& client, Connector& connector, Request& request,
+                         std::string_view target) {
   request.method = "CONNECT";
   request.authority = std::string{target};
   client.in.erase(0, client.head_bytes);  // from here on, the tunnel's first bytes
@@ -87,17 +97,24 @@ Task<> serve_connect(Client& client, Connector& connector, Request& request,
   if (reason != Reason::none) {
     client.clear_cancel();
     co_await refuse(client, request, reason);
-    co_return;
+    co_return false;
   }
   std::size_t hello_bytes = 0;
+  const bool is_opened = request.decision.is_opened;
   reason = co_await open_tunnel(client, connector, request, hello_bytes);
   if (reason != Reason::none) {
     co_await refuse_tunnel(client, request, reason);
-    co_return;
+    co_return false;
   }
   client.clear_deadline();
-  Tunnel::start(client.context, std::move(client.peer), request, std::move(client.socket),
-                std::move(connector.origin), client.in, hello_bytes);
+  if (is_opened) {
+    reason = co_await open_client_tls(client, request);
+    if (reason != Reason::none) co_await end_handshake(client, request, reason);
+    co_return reason == Reason::none;
+  }
+  Tunnel::start(client.context, std::move(client.peer), request, client.stream.take_socket(),
+                connector.origin.take_socket(), client.in, hello_bytes);
+  co_return false;
 }
 
 }  // namespace stile::session

@@ -1,10 +1,12 @@
 // Connector: takes a request from its decision to a connection to its origin.
 #include "proxy/session/connector.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 
 #include "proxy/base/clock.h"
+#include "proxy/session/open_tls.h"
 
 namespace stile::session {
 namespace {
@@ -25,7 +27,7 @@ class Dialing {
 }  // namespace
 
 void Connector::on_cancel() noexcept {
-  if (origin) origin->interrupt();
+  if (origin) origin.socket().interrupt();
   if (dialer_ != nullptr) dialer_->stop();
 }
 
@@ -48,6 +50,7 @@ void Connector::decide(Request& request) {
   query.source = peer.source();
   query.method = request.method;
   query.path = request.path;
+  query.inside = request.facts ? &*request.facts : nullptr;
   const std::vector<acl::Address> dialled(request.origin ? 1 : 0,
                                           request.origin.value_or(acl::Address{}));
   if (!request.addresses.empty()) {
@@ -71,9 +74,10 @@ Task<Connector::Reason> Connector::connect(Request& request, Reuse reuse) {
   decide(request);
   if (!request.decision.passes()) co_return request.decision.reason;
   if (client_.context.audit.must_refuse()) co_return Reason::audit_unavailable;
+  if (request.decision.is_opened && !request.is_inside) co_return Reason::none;
   request.down = {};
   request.down.draw_on(client_.peer.account->bytes_down);
-  if (client_.socket->is_dead()) co_return Reason::origin_timeout;
+  if (client_.stream.socket().is_dead()) co_return Reason::origin_timeout;
   client_.watch_for_loss(Reason::origin_timeout);
   Reason reason = charge(request);
   if (reason != Reason::none) reason = co_await wait_for_grant(request);
@@ -88,12 +92,12 @@ bool Connector::take_kept(Request& request) {
   if (request.decision.awaits_addresses) return false;
   Context& context = client_.context;
   auto kept = context.origins.take(client_.peer, request);
-  if (!kept.socket ||
+  if (!kept.stream ||
       !acl::may_dial(*request.judged_by, request.decision, kept.address, *context.own_addresses)) {
     return false;
   }
   request.origin = kept.address;
-  origin = std::move(kept.socket);
+  origin = std::move(kept.stream);
   return true;
 }
 
@@ -161,10 +165,11 @@ Task<Connector::Reason> Connector::dial(Request& request, std::vector<acl::Addre
     co_return dialer.error() == ETIMEDOUT ? Reason::origin_timeout : Reason::origin_unreachable;
   }
   request.origin = dialer.address();
-  origin = dialer.take_socket();
-  origin->charge_to(client_.socket->share());
+  origin = net::Stream{dialer.take_socket()};
+  origin.socket().charge_to(client_.stream.socket().share());
   context.connect_times.observe(
       std::chrono::duration<double>(context.loop.now() - request.begun).count());
+  if (request.is_inside) co_return co_await open_origin_tls(client_, request, origin);
   co_return Reason::none;
 }
 
@@ -209,13 +214,28 @@ Task<Connector::Reason> Connector::wait_for_grant(Request& request) {
   co_return reason;
 }
 
+// A secret that was put in is still the agent's.
+bool Connector::still_has_secrets(const Request& request) {
+  const auto& allowed = request.decision.terms.secrets;
+  return std::all_of(request.secrets.begin(), request.secrets.end(), [&](const std::string& name) {
+    return std::any_of(allowed.begin(), allowed.end(), [&](const acl::AgentSecret* secret) {
+      return secret->secret->name == name;
+    });
+  });
+}
+
 Connector::Reason Connector::still_allowed(Request& request) {
   const Context& context = client_.context;
   if (!request.is_stale && client_.context.policy.get()->generation() == request.generation) {
     return Reason::none;
   }
+  const bool was_opened = request.decision.is_opened;
   decide(request);
   if (!request.decision.passes()) return request.decision.reason;
+  // A sealed tunnel to a host that is opened now would pass unseen, and the other way round.
+  if (request.decision.is_opened != was_opened || !still_has_secrets(request)) {
+    return Reason::revoked;
+  }
   if (const Reason spent = charge(request); spent != Reason::none) return spent;
   if (request.origin && !acl::may_dial(*request.judged_by, request.decision, *request.origin,
                                        *context.own_addresses)) {

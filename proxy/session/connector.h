@@ -11,6 +11,7 @@
 #include "acl/decide.h"
 #include "proxy/base/task.h"
 #include "proxy/net/dialer.h"
+#include "proxy/net/stream.h"
 #include "proxy/session/client.h"
 #include "proxy/session/request.h"
 
@@ -27,8 +28,9 @@ class Connector final : private Client::Follower {
 
   // Decides about the request under the policy in force. Also finds what has expired since.
   void decide(Request& request);
-  // Does all steps. None: `origin` is connected, and request.origin is its address. A kept
-  // connection is used if the front can tell its requests apart.
+  // Does all steps; for a tunnel that is opened only the decision: its requests dial. None:
+  // `origin` is connected, and request.origin is its address. A kept connection is used if the
+  // front can tell its requests apart.
   enum class Reuse : bool { no, yes };
   Task<Reason> connect(Request& request, Reuse reuse = Reuse::no);
   // Connects again to the address in the request's line, and to no other.
@@ -43,11 +45,12 @@ class Connector final : private Client::Follower {
 
   [[nodiscard]] bool is_dialling() const noexcept { return dialer_ != nullptr; }
 
-  SocketPtr origin;
+  net::Stream origin;
 
  private:
   void on_cancel() noexcept override;
   [[nodiscard]] Reason charge(Request& request);
+  [[nodiscard]] static bool still_has_secrets(const Request& request);
   Task<Reason> wait_for_grant(Request& request);
   [[nodiscard]] bool take_kept(Request& request);
   Task<Reason> find_and_dial(Request& request);

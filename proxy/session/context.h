@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "acl/snapshot_holder.h"
 #include "proxy/base/loop.h"
 #include "proxy/dns/resolver.h"
+#include "proxy/intercept/interceptor.h"
 #include "proxy/metrics/tally.h"
 #include "proxy/net/relay.h"
 #include "proxy/session/audit_queue.h"
@@ -36,7 +38,8 @@ struct Limits {
 };
 
 // Shared by all workers.
-struct Shared {
+class Shared {
+ public:
   explicit Shared(std::shared_ptr<const acl::Snapshot> first) : policy{std::move(first)} {}
   acl::SnapshotHolder policy;
   std::atomic<std::uint32_t> connections{0};
@@ -44,6 +47,20 @@ struct Shared {
   std::shared_ptr<acl::Account> unknown = std::make_shared<acl::Account>();
   RefusalLog refusals;
   GrantedBy granted_by = GrantedBy::command;  // set before the first worker starts
+
+  // What opens tunnels; null: nothing can, and tunnels that should be opened are refused.
+  [[nodiscard]] std::shared_ptr<const intercept::Interceptor> interceptor() const {
+    const std::lock_guard lock{interceptor_mutex_};
+    return interceptor_;
+  }
+  void set_interceptor(std::shared_ptr<const intercept::Interceptor> next) {
+    const std::lock_guard lock{interceptor_mutex_};
+    interceptor_.swap(next);
+  }
+
+ private:
+  mutable std::mutex interceptor_mutex_;
+  std::shared_ptr<const intercept::Interceptor> interceptor_;
 };
 
 // Received bytes are gathered in strings; a string that has grown is reused for later connections.
@@ -97,6 +114,7 @@ struct Context {
   Limits limits;
   std::shared_ptr<const acl::PrefixMap> own_addresses;
   LiveList live;
+  intercept::Leaves leaves;
   net::PausedList paused;  // requests that wait for more of a budget or grant
   metrics::ConnectTimes connect_times;
   std::unordered_map<std::string, std::shared_ptr<metrics::Tally>> tallies;

@@ -1,4 +1,5 @@
 // HttpExchange: the origin's answer, checked and reframed on its way to the client.
+#include "base/ascii.h"
 #include "proxy/http/chunked.h"
 #include "proxy/http/forward.h"
 #include "proxy/session/http_exchange.h"
@@ -12,6 +13,7 @@ Task<HttpExchange::Reason> HttpExchange::receive() {
   if (bad != Reason::none) co_return bad;
   // An answer before the request's end: it is unknown where the next request would begin.
   if (upload_runs_) keep_alive_ = false;
+  if (head.status == 101) co_return co_await relay_websocket(head);
   origin_reusable_ = head.keep_alive && head.framing != http::Framing::to_close;
   co_return co_await receive_body(head);
 }
@@ -30,12 +32,12 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
       if (found.consumed > most) co_return Reason::origin_bad_response;
       at += found.consumed;
       head_end_ = at;
-      if (head.status >= 200) co_return Reason::none;
+      if (head.status >= 200 || (head.status == 101 && wants_websocket_)) co_return Reason::none;
       interim_bytes += found.consumed;
       // 101: the connection would stop being HTTP, and what follows would not be checked.
       if (head.status == 101 || interim_bytes > most) co_return Reason::origin_bad_response;
       if (client_is_1_1_) {
-        http::write_response_head(to_client_, head, http::Framing::none, true, true);
+        write_answer_head(head, http::Framing::none);
       }
       scanner.reset();
       continue;
@@ -44,7 +46,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
     if (from_origin_.size() + interim_bytes > most) co_return Reason::origin_bad_response;
     if (!to_client_.empty()) {
       std::uint64_t begun = 0;
-      const bool sent = co_await client_.send_to(*client_.socket, to_client_, &begun);
+      const bool sent = co_await client_.send_to(client_.stream, to_client_, &begun);
       if (!sent) {
         if (begun > 0) status_ = 100;  // part of a head may be sent: no refusal can follow it
         co_return client_.cancelled_or(Reason::idle_timeout);
@@ -63,9 +65,9 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
   auto& buffer = client_.context.relay.buffer;
   for (;;) {
     if (upload_result_ == Reason::none && is_to_wait()) {
-      co_await connector_.origin->readable_again();
+      co_await connector_.origin.socket().readable_again();
     } else if (upload_result_ == Reason::none) {
-      co_await connector_.origin->readable();
+      co_await connector_.origin.socket().readable();
     }
     if (client_.is_cancelled()) co_return client_.cancelled();
     if (upload_result_ != Reason::none) co_return upload_result_;
@@ -75,7 +77,7 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
       co_await client_.wait_for_refill();
       continue;
     }
-    const auto got = connector_.origin->read(buffer.data(), allowed);
+    const auto got = connector_.origin.read(buffer.data(), allowed);
     const std::size_t size = got.bytes > 0 ? static_cast<std::size_t>(got.bytes) : 0;
     request_.down.give_back(allowed - size);
     if (got.would_block) continue;
@@ -88,18 +90,103 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
   }
 }
 
+// The values of secrets that an origin sends back become their placeholders.
+void HttpExchange::write_answer_head(const http::ResponseHead& head, http::Framing framing) {
+  if (!scrubber_) {
+    http::write_response_head(to_client_, head, framing, client_is_1_1_, keep_alive_);
+    return;
+  }
+  http::ResponseHead shown = head;
+  const bool has_body = framing != http::Framing::none;
+  std::erase_if(shown.fields, [&](const http::Field& field) {
+    const bool is_gzip = has_body && equal_ignoring_case(field.name, "content-encoding") &&
+                         equal_ignoring_case(field.value, "gzip");
+    if (is_gzip) gunzip_.emplace();
+    return is_gzip;
+  });
+  std::vector<std::string> texts;
+  texts.reserve(2 * shown.fields.size() + 1);  // the views point into it
+  const auto clean = [&](std::string_view& text) {
+    text = texts.emplace_back(scrubber_->scrub(text));
+  };
+  clean(shown.phrase);
+  for (http::Field& field : shown.fields) {
+    clean(field.name);
+    clean(field.value);
+  }
+  http::write_response_head(to_client_, shown, framing, client_is_1_1_, keep_alive_);
+}
+
+// In pieces: a little gzip can become very much data.
+Task<HttpExchange::Reason> HttpExchange::send_scrubbed(std::string_view body, bool is_end,
+                                                       http::Framing framing) {
+  std::string piece, clean;
+  bool has_more = true;
+  while (has_more) {
+    piece.clear();
+    if (gunzip_) {
+      if (!gunzip_->decode(body, piece, max_burst)) co_return Reason::origin_bad_response;
+      has_more = piece.size() == max_burst || !body.empty();
+    } else {
+      piece = body;
+      has_more = false;
+    }
+    clean.clear();
+    scrubber_->feed(piece, clean);
+    if (!has_more && is_end) scrubber_->finish(clean);
+    if (framing == http::Framing::chunked && !clean.empty()) {
+      http::append_chunk(to_client_, clean);
+    } else {
+      to_client_ += clean;
+    }
+    if (!has_more || to_client_.empty()) continue;
+    status_ = status_ == 0 ? 200 : status_;  // from here on no refusal can follow
+    const bool sent = co_await client_.send_to(client_.stream, to_client_);
+    if (!sent) co_return client_.cancelled_or(Reason::idle_timeout);
+    to_client_.clear();
+  }
+  co_return Reason::none;
+}
+
+// From here on both sides send frames, which are counted but not read.
+Task<HttpExchange::Reason> HttpExchange::relay_websocket(const http::ResponseHead& head) {
+  keep_alive_ = false;
+  status_ = head.status;
+  http::write_upgraded_head(to_client_, head);
+  to_client_.append(from_origin_, head_end_);
+  from_origin_.clear();
+  is_relaying_ = true;
+  upload();
+  for (;;) {
+    const bool sent = co_await client_.send_to(client_.stream, to_client_);
+    if (!sent) co_return client_.cancelled_or(Reason::idle_timeout);
+    to_client_.clear();
+    const Reason failed = co_await read_origin();
+    if (failed != Reason::none) co_return failed;
+    if (from_origin_.empty()) co_return Reason::none;  // it closed
+    to_client_.swap(from_origin_);
+  }
+}
+
 Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& head) {
   using http::Framing;
-  const Framing to_client = http::framing_for_client(head, client_is_1_1_);
+  Framing to_client = http::framing_for_client(head, client_is_1_1_);
+  // Scrubbing changes the length.
+  if (scrubber_ && to_client == Framing::length) {
+    to_client = client_is_1_1_ ? Framing::chunked : Framing::to_close;
+  }
   if (to_client == Framing::to_close || client_.drains) keep_alive_ = false;
-  http::write_response_head(to_client_, head, to_client, client_is_1_1_, keep_alive_);
+  write_answer_head(head, to_client);
   from_origin_.erase(0, head_end_);
 
   http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
   std::uint64_t left = head.framing == Framing::length ? head.content_length : 0;
   bool ended = head.framing == Framing::none || (head.framing == Framing::length && left == 0);
+  std::string body;  // of this round, if it is scrubbed
   const auto pass = [&](std::string_view data) {
-    if (to_client == Framing::chunked) {
+    if (scrubber_) {
+      body += data;
+    } else if (to_client == Framing::chunked) {
       http::append_chunk(to_client_, data);
     } else {
       to_client_ += data;
@@ -109,7 +196,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
     std::string_view input{from_origin_};
     if (head.framing == Framing::length) {
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, input.size()));
-      to_client_ += input.substr(0, size);
+      pass(input.substr(0, size));
       left -= size;
       ended = left == 0;
       if (ended && size < input.size()) origin_reusable_ = false;  // bytes after the end
@@ -129,10 +216,15 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
       origin_reusable_ = false;
     }
     from_origin_.clear();
+    if (scrubber_ && head.framing != Framing::none) {
+      const Reason failed = co_await send_scrubbed(body, ended, to_client);
+      if (failed != Reason::none) co_return failed;
+      body.clear();
+    }
     if (ended && to_client == Framing::chunked) to_client_ += "0\r\n\r\n";
     if (!to_client_.empty()) {
       status_ = head.status;  // from here on the client has seen some of it
-      const bool sent = co_await client_.send_to(*client_.socket, to_client_);
+      const bool sent = co_await client_.send_to(client_.stream, to_client_);
       if (!sent) co_return client_.cancelled_or(Reason::idle_timeout);
     }
     to_client_.clear();

@@ -1,12 +1,22 @@
-// HttpExchange: one plain-HTTP request, from its head to its last line. http_upload.cc has the
+// HttpExchange: one HTTP request, from its head to its last line. http_upload.cc has the
 // upload, http_answer.cc the answer.
 #include "proxy/session/http_exchange.h"
 
+#include <strings.h>
+
+#include <algorithm>
+
 #include "base/ascii.h"
+#include "base/unix_time.h"
 #include "proxy/http/forward.h"
 #include "proxy/session/refuse.h"
 
 namespace stile::session {
+namespace {
+
+constexpr std::string_view accept_encoding = "accept-encoding";
+
+}  // namespace
 
 HttpExchange::HttpExchange(Client& client, Connector& connector, Request& request,
                            http::RequestHead& head)
@@ -18,18 +28,22 @@ HttpExchange::HttpExchange(Client& client, Connector& connector, Request& reques
       keep_alive_{head.keep_alive},
       upload_done_{client.context.loop} {
   request_.method = std::string{head.method};
-  request_.scheme = acl::Scheme::http;
+  request_.is_inside = !client.inside.empty();
+  request_.scheme = request_.is_inside ? acl::Scheme::tunnel : acl::Scheme::http;
 }
 
 HttpExchange::~HttpExchange() {
   be_patient(false);
   client_.watch_for_loss(Reason::none);
   connector_.origin.reset();
+  if (secret_values_.empty()) return;
+  ::explicit_bzero(to_origin_.data(), to_origin_.size());
+  for (std::string& value : secret_values_) ::explicit_bzero(value.data(), value.size());
 }
 
 void HttpExchange::be_patient(bool on) noexcept {
-  client_.socket->be_patient(on);
-  if (connector_.origin) connector_.origin->be_patient(on);
+  client_.stream.socket().be_patient(on);
+  if (connector_.origin) connector_.origin.socket().be_patient(on);
 }
 
 // Called before more is read. True: it has used its share of this turn, and from now on comes after
@@ -49,6 +63,7 @@ Task<bool> HttpExchange::run() {
   Reason reason = read_target();
   if (reason != Reason::none) {
     request_.generation = client_.context.policy.get()->generation();
+    if (request_.is_inside) connector_.decide(request_);  // fills in what the line says
     co_await refuse(client_, request_, reason);
     co_return false;
   }
@@ -70,6 +85,10 @@ Task<bool> HttpExchange::run() {
     const bool goes_on = keep && sent && !client_.is_cancelled();
     co_return goes_on;
   }
+  for (const acl::AgentSecret* secret : request_.decision.terms.secrets) {
+    secret->secret->value->note_use(unix_micros());
+    ++client_.peer.tally->secret_uses[secret->secret->name];
+  }
   // The policy may have changed while the line was written.
   reason = client_.is_cancelled() ? client_.cancelled() : connector_.still_allowed(request_);
   if (reason == Reason::none) reason = keep_head_up_to_date();
@@ -79,18 +98,61 @@ Task<bool> HttpExchange::run() {
   co_return co_await finish(reason);
 }
 
-// Turns the head into the destination to decide on and the head to send.
+// Turns the head into the destination to decide on and, for plain HTTP, the head to send.
 HttpExchange::Reason HttpExchange::read_target() {
-  const auto target = http::parse_absolute_target(head_.target);
-  if (!target) return Reason::bad_request;
-  request_.authority = std::string{target->authority};
-  request_.path = std::string{target->path};
-  if (!acl::split_authority(target->authority).has_port) request_.authority += ":80";
-  if (head_.has_host && !equal_ignoring_case(target->authority, head_.host) &&
-      !host_agrees(request_.authority)) {
+  const auto target = parse_target();
+  if (request_.is_inside) request_.authority = client_.inside;  // whatever the head says
+  if (!target) {
+    request_.head_fault =
+        request_.is_inside ? "the target is not a path" : http::fault_of_target(head_.target);
     return Reason::bad_request;
   }
+  request_.path = std::string{target->path};
+  if (request_.is_inside) {
+    gather_facts(*target);
+    return Reason::none;  // which fields it gets is part of the decision
+  }
+  request_.authority = std::string{target->authority};
+  if (!acl::split_authority(target->authority).has_port) request_.authority += ":80";
+  if (head_.has_host && !equal_ignoring_case(target->authority, head_.host) &&
+      !agrees(request_.authority, head_.host)) {
+    request_.head_fault = "the Host field names another host than the URL";
+    return Reason::bad_request;
+  }
+  if (client_.peer.agent && client_.peer.agent->inside) gather_facts(*target);
   return write_head(*target);
+}
+
+std::optional<http::AbsoluteTarget> HttpExchange::parse_target() const {
+  if (!request_.is_inside) return http::parse_absolute_target(head_.target);
+  auto target = http::parse_inside_target(head_.target);
+  const bool is_server = target && !target->has_path_or_query;  // "*", or no path at all
+  if (is_server && head_.method == "OPTIONS") target->path = "*";
+  if (head_.target == "*" && head_.method != "OPTIONS") return std::nullopt;
+  return target;
+}
+
+// What steps 11 and 12 judge.
+void HttpExchange::gather_facts(const http::AbsoluteTarget& target) {
+  acl::RequestFacts& facts = request_.facts.emplace();
+  facts.method = request_.method;
+  facts.path = request_.path;
+  facts.target = head_.target;
+  facts.names_tunnel = true;
+  if (head_.framing == http::Framing::length) facts.body_bytes = head_.content_length;
+  if (!request_.is_inside) return;
+  const std::string& tunnel = client_.inside;
+  facts.names_tunnel = (target.authority.empty() || agrees(tunnel, target.authority)) &&
+                       (!head_.has_host || agrees(tunnel, head_.host));
+  request_.fields.clear();
+  for (const http::Field& field : head_.fields) {
+    request_.fields.push_back({field.name, field.value});
+    facts.wants_websocket =
+        facts.wants_websocket || (equal_ignoring_case(field.name, "upgrade") &&
+                                  equal_ignoring_case(field.value, "websocket"));
+  }
+  facts.fields = &request_.fields;
+  wants_websocket_ = facts.wants_websocket;
 }
 
 // Under the policy that the request was decided by.
@@ -98,38 +160,100 @@ HttpExchange::Reason HttpExchange::write_head(const http::AbsoluteTarget& target
   static const std::vector<std::string> nothing;
   const auto& agent = client_.peer.agent;
   written_by_ = agent;
-  const auto& strip = agent ? agent->strip_request_headers : nothing;
-  if (http::has_smuggled_underscore_name(head_, strip)) return Reason::bad_request;
+  auto strip = agent ? agent->strip_request_headers : nothing;
+  std::vector<http::Field> added;
+  if (request_.is_inside) {
+    const Reason failed = add_secrets(strip, added);
+    if (failed != Reason::none) return failed;
+  }
+  if (http::has_smuggled_underscore_name(head_, strip)) {
+    request_.head_fault = "a field name has _ where a framing or stripped field has -";
+    return Reason::bad_request;
+  }
 
   const acl::Authority authority = acl::split_authority(request_.authority);
   const acl::HostParse host = acl::parse_host(authority.host);
   std::string host_field{host.kind == acl::HostParse::Kind::name ? host.host.text()
                                                                  : authority.host};
-  if (authority.port != "80") host_field += ":" + std::string{authority.port};
+  if (authority.port != default_port()) host_field += ":" + std::string{authority.port};
   std::vector<std::string_view> stripped;
   to_origin_.clear();
-  http::write_request_head(to_origin_, head_, target, host_field, head_.framing, strip, stripped);
+  http::write_request_head(to_origin_, head_, target, host_field, head_.framing, strip, stripped,
+                           added);
   request_.stripped.assign(stripped.begin(), stripped.end());
+  std::erase(request_.stripped, accept_encoding);
+  return Reason::none;
+}
+
+// Secrets go in last, after the request was allowed. On their hosts no other credential passes.
+HttpExchange::Reason HttpExchange::add_secrets(std::vector<std::string>& strip,
+                                               std::vector<http::Field>& added) {
+  const acl::RequestTerms& terms = request_.decision.terms;
+  request_.secrets.clear();
+  secret_values_.clear();
+  scrubber_.reset();
+  placeholders_.reset();
+  if (terms.rule != nullptr && terms.of_host.empty()) {
+    std::erase_if(strip, [&](const std::string& name) {
+      const auto& kept = terms.rule->keep_headers;
+      return std::find(kept.begin(), kept.end(), name) != kept.end();
+    });
+  }
+  secret_values_.reserve(terms.secrets.size());  // the fields point into it
+  for (const acl::AgentSecret* secret : terms.of_host) {
+    const auto value = secret->secret->value->get();
+    if (!value) return Reason::internal_error;
+    if (!scrubber_) scrubber_.emplace();
+    scrubber_->add_secret(value->view(), secret->placeholder);
+    strip.push_back(lower_case(secret->secret->header));
+    const auto& used = terms.secrets;
+    if (std::find(used.begin(), used.end(), secret) == used.end()) continue;
+    secret_values_.push_back(secret->secret->header_value(value->view()));
+    added.push_back({secret->secret->header, secret_values_.back()});
+    request_.secrets.push_back(secret->secret->name);
+  }
+  if (scrubber_) {
+    // What is encoded cannot be searched.
+    strip.emplace_back(accept_encoding);
+    added.push_back({"Accept-Encoding", "identity"});
+  }
+  for (const acl::AgentSecret& secret : request_.judged_by->inside->secrets) {
+    if (!placeholders_) placeholders_.emplace();
+    placeholders_->add(secret.placeholder, secret.placeholder);
+  }
+  if (wants_websocket_) {
+    added.push_back({"Connection", "Upgrade"});
+    added.push_back({"Upgrade", "websocket"});
+  }
   return Reason::none;
 }
 
 // The fields to strip may have changed while the request waited for DNS or for the origin.
 HttpExchange::Reason HttpExchange::keep_head_up_to_date() {
+  const acl::RequestRule* rule = request_.decision.terms.rule;
+  max_body_ = rule != nullptr ? rule->max_body : std::nullopt;
   if (request_.judged_by == written_by_) return Reason::none;
-  return write_head(*http::parse_absolute_target(head_.target));
+  return write_head(*parse_target());
 }
 
 // After this the client's head is not read again; the rest of the buffer is the body.
 void HttpExchange::drop_head() {
   client_.in.erase(0, client_.head_bytes);
   client_.head_bytes = 0;
+  if (!request_.facts) return;
+  request_.facts->fields = nullptr;
+  request_.facts->target = {};
 }
 
-// The Host field must name the same host as the target, after canonicalisation of both.
-bool HttpExchange::host_agrees(std::string_view authority) const {
+std::string_view HttpExchange::default_port() const noexcept {
+  return request_.is_inside ? "443" : "80";
+}
+
+// What was written must name the same host and port as the authority, after canonicalisation.
+bool HttpExchange::agrees(std::string_view authority, std::string_view written) const {
   const acl::Authority a = acl::split_authority(authority);
-  const acl::Authority b = acl::split_authority(head_.host);
-  const auto port = acl::parse_port(b.has_port ? b.port : "80");
+  const acl::Authority b = acl::split_authority(written);
+  const auto port = acl::parse_port(b.has_port ? b.port : default_port());
   if (!port || port != acl::parse_port(a.port)) return false;
   const acl::HostParse left = acl::parse_host(a.host), right = acl::parse_host(b.host);
   if (left.kind != right.kind) return false;
@@ -175,8 +299,10 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
 // client.
 Task<bool> HttpExchange::finish(Reason reason) {
   client_.clear_deadline();
-  if (reason == Reason::revoked && connector_.origin) {
-    connector_.origin->reset_when_closed();  // bytes still in the kernel must not be sent
+  const bool is_withheld = reason == Reason::revoked || reason == Reason::placeholder_misplaced ||
+                           reason == Reason::body_too_large;
+  if (is_withheld && connector_.origin) {
+    connector_.origin.reset_when_closed();  // bytes still in the kernel must not be sent
     connector_.origin.reset();
   }
   const bool answered = status_ != 0;
@@ -193,7 +319,7 @@ Task<bool> HttpExchange::finish(Reason reason) {
     client_.clear_cancel();
     co_await answer_refusal(client_, request_, reason, false);
   } else {
-    client_.socket->reset_when_closed();  // a cut answer must not look complete
+    client_.stream.reset_when_closed();  // a cut answer must not look complete
   }
   co_return false;
 }

@@ -1,13 +1,17 @@
-// HttpExchange: one plain-HTTP request and its answer, forwarded.
+// HttpExchange: one HTTP request and its answer, forwarded: plain, or inside an opened tunnel.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "proxy/base/event.h"
 #include "proxy/base/task.h"
+#include "proxy/http/gunzip.h"
 #include "proxy/http/head.h"
+#include "proxy/http/scrub.h"
 #include "proxy/session/client.h"
 #include "proxy/session/connector.h"
 #include "proxy/session/request.h"
@@ -29,22 +33,31 @@ class HttpExchange {
   static constexpr std::size_t max_burst = 64 * 1024;
 
   [[nodiscard]] Reason read_target();
+  [[nodiscard]] std::optional<http::AbsoluteTarget> parse_target() const;
+  void gather_facts(const http::AbsoluteTarget& target);
   [[nodiscard]] Reason write_head(const http::AbsoluteTarget& target);
+  [[nodiscard]] Reason add_secrets(std::vector<std::string>& strip,
+                                   std::vector<http::Field>& added);
   [[nodiscard]] Reason keep_head_up_to_date();
   void drop_head();
-  [[nodiscard]] bool host_agrees(std::string_view authority) const;
+  [[nodiscard]] std::string_view default_port() const noexcept;
+  [[nodiscard]] bool agrees(std::string_view authority, std::string_view written) const;
   Task<Reason> forward();
   Task<Reason> transfer();
   Task<Reason> send_head();
   Detached upload();
   Task<Reason> send_body();
+  Task<Reason> send_piece(std::string_view data, bool is_end);
   Task<bool> body_is_here();
   [[nodiscard]] Reason why_it_ends() const noexcept;
   Task<Reason> pay(std::size_t bytes);
   Task<Reason> send_paid(std::string_view bytes);
   Task<Reason> receive();
   Task<Reason> receive_head(http::ResponseHead& head);
+  void write_answer_head(const http::ResponseHead& head, http::Framing framing);
   Task<Reason> receive_body(const http::ResponseHead& head);
+  Task<Reason> send_scrubbed(std::string_view body, bool is_end, http::Framing framing);
+  Task<Reason> relay_websocket(const http::ResponseHead& head);
   Task<Reason> read_origin();
   void stop_upload() noexcept;
   void be_patient(bool on) noexcept;
@@ -65,6 +78,13 @@ class HttpExchange {
   std::size_t head_end_ = 0;  // in from_origin_
   std::size_t burst_ = 0;     // bytes read since other connections last went first
   std::string to_client_;
+  std::vector<std::string> secret_values_;      // of the headers that Stile sets
+  std::optional<std::uint64_t> max_body_;       // of the request
+  std::uint64_t body_bytes_ = 0;                // of the request, so far
+  std::optional<http::Scrubber> placeholders_;  // must not be in the request's body
+  std::optional<http::Scrubber> scrubber_;      // of the answer
+  std::optional<http::Gunzip> gunzip_;          // of an answer that is scrubbed
+  bool wants_websocket_ = false, is_relaying_ = false;
   bool upload_runs_ = false, upload_stopped_ = false;
   Reason upload_result_ = Reason::none;
   Event upload_done_;

@@ -8,7 +8,7 @@ namespace stile::session {
 
 Task<HttpExchange::Reason> HttpExchange::send_head() {
   client_.set_deadline(client_.context.limits.idle_timeout, Reason::idle_timeout);
-  if (client_.socket->is_dead()) co_return Reason::idle_timeout;
+  if (client_.stream.socket().is_dead()) co_return Reason::idle_timeout;
   client_.watch_for_loss(Reason::idle_timeout);
   co_return co_await send_paid(to_origin_);
 }
@@ -37,7 +37,7 @@ Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
     const Reason unpaid = co_await pay(bytes.size());
     if (unpaid != Reason::none) co_return unpaid;
   }
-  const bool sent = co_await client_.send_to(*connector_.origin, bytes, &request_.bytes_up);
+  const bool sent = co_await client_.send_to(connector_.origin, bytes, &request_.bytes_up);
   if (!sent) {
     co_return client_.cancelled_or(Reason::origin_bad_response);
   }
@@ -61,10 +61,10 @@ Detached HttpExchange::upload() {
   } else if (result == Reason::origin_bad_response) {
     // The origin may have answered before it closed. If it still waits, this shows it that no more
     // will come: the kernel can refuse a write (ENOBUFS) on an intact connection.
-    ::shutdown(connector_.origin->fd(), SHUT_WR);
+    ::shutdown(connector_.origin.socket().fd(), SHUT_WR);
   } else {
     upload_result_ = result;
-    connector_.origin->interrupt();
+    connector_.origin.socket().interrupt();
     client_.context.paused.wake();
   }
   upload_done_.fire();
@@ -72,20 +72,32 @@ Detached HttpExchange::upload() {
 
 Task<HttpExchange::Reason> HttpExchange::send_body() {
   std::string& in = client_.in;
+  if (is_relaying_) {
+    for (;;) {
+      const bool more = co_await body_is_here();
+      if (!more && client_.is_cancelled()) co_return client_.cancelled();
+      if (!more) break;
+      const Reason failed = co_await send_paid(in);
+      if (failed != Reason::none) co_return failed;
+      in.clear();
+    }
+    if (!upload_stopped_) connector_.origin.end_output();  // the origin ends its side, too
+    co_return Reason::none;
+  }
   if (head_.framing == http::Framing::length) {
     for (std::uint64_t left = head_.content_length; left > 0;) {
       const bool more = co_await body_is_here();
       if (!more) co_return why_it_ends();
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, in.size()));
-      const Reason failed = co_await send_paid(std::string_view{in}.substr(0, size));
+      left -= size;
+      const Reason failed = co_await send_piece(std::string_view{in}.substr(0, size), left == 0);
       if (failed != Reason::none) co_return failed;
       in.erase(0, size);
-      left -= size;
     }
     co_return Reason::none;
   }
   http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
-  std::string out;
+  std::string out, clean;
   for (;;) {
     const bool more = co_await body_is_here();
     if (!more) co_return why_it_ends();
@@ -95,16 +107,35 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
       const auto step = decoder.next(std::string_view{in}.substr(used));
       kind = step.kind;
       used += step.consumed;
-      if (kind == http::ChunkedDecoder::Step::Kind::data) http::append_chunk(out, step.data);
+      if (kind == http::ChunkedDecoder::Step::Kind::data) {
+        body_bytes_ += step.data.size();
+        if (!placeholders_) http::append_chunk(out, step.data);
+        if (placeholders_) placeholders_->feed(step.data, clean);
+      }
     }
+    if (placeholders_ && placeholders_->has_found()) co_return Reason::placeholder_misplaced;
+    if (max_body_ && body_bytes_ > *max_body_) co_return Reason::body_too_large;
     in.erase(0, used);
     if (kind == http::ChunkedDecoder::Step::Kind::bad) co_return Reason::bad_request;
     const bool ended = kind == http::ChunkedDecoder::Step::Kind::end;
+    if (ended && placeholders_) placeholders_->finish(clean);
+    if (!clean.empty()) http::append_chunk(out, clean);
+    clean.clear();
     if (ended) out += "0\r\n\r\n";
     const Reason failed = co_await send_paid(out);
     if (failed != Reason::none || ended) co_return failed;
     out.clear();
   }
+}
+
+// Holds back what may be the beginning of a placeholder.
+Task<HttpExchange::Reason> HttpExchange::send_piece(std::string_view data, bool is_end) {
+  if (!placeholders_) co_return co_await send_paid(data);
+  std::string clean;
+  placeholders_->feed(data, clean);
+  if (is_end) placeholders_->finish(clean);
+  if (placeholders_->has_found()) co_return Reason::placeholder_misplaced;
+  co_return co_await send_paid(clean);
 }
 
 // No more of the body will come: Stile cut it, or the client ended it too early.
@@ -115,7 +146,7 @@ HttpExchange::Reason HttpExchange::why_it_ends() const noexcept {
 Task<bool> HttpExchange::body_is_here() {
   while (client_.in.empty() && !upload_stopped_) {
     if (is_to_wait()) {
-      co_await client_.socket->readable_again();
+      co_await client_.stream.socket().readable_again();
       continue;
     }
     const bool more = co_await client_.read_more();
@@ -132,9 +163,9 @@ void HttpExchange::stop_upload() noexcept {
   keep_alive_ = false;
   // Wakes the upload wherever it waits, and makes all further writes fail.
   origin_reusable_ = false;
-  ::shutdown(connector_.origin->fd(), SHUT_RDWR);
-  client_.socket->interrupt();
-  connector_.origin->interrupt();
+  ::shutdown(connector_.origin.socket().fd(), SHUT_RDWR);
+  client_.stream.socket().interrupt();
+  connector_.origin.socket().interrupt();
   client_.context.paused.wake();
 }
 

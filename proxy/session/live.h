@@ -12,7 +12,7 @@
 
 namespace stile::session {
 
-struct Shared;
+class Shared;
 
 // True while a listener that was lent to the daemon is still served; only its worker's thread reads
 // and sets it. Null: a permanent listener.

@@ -21,8 +21,9 @@ class OriginPool::Kept final : public Pooled,
                                private Watcher,
                                private Deadline {
  public:
-  Kept(OriginPool& pool, const Peer& peer, const Request& request, const Key& key, SocketPtr origin)
-      : socket{std::move(origin)},
+  Kept(OriginPool& pool, const Peer& peer, const Request& request, const Key& key,
+       net::Stream origin)
+      : stream{std::move(origin)},
         address{*request.origin},
         tally{peer.tally},
         pool_{pool},
@@ -33,17 +34,17 @@ class OriginPool::Kept final : public Pooled,
         source_{peer.source()} {
     key_.host = host_;
     hash = hash_of(key_);
-    socket->watch(this);
+    stream.socket().watch(this);
     pool.context_.loop.arm(*this, idle_time);
     pool.context_.live.push_back(*this);
   }
   ~Kept() {
-    if (socket) socket->watch(nullptr);
+    if (stream) stream.socket().watch(nullptr);
   }
 
   [[nodiscard]] const Key& key() const noexcept { return key_; }
-  [[nodiscard]] bool is_usable() const noexcept {
-    return !socket->is_readable() && !socket->is_dead() && !socket->has_hung_up();
+  [[nodiscard]] bool is_usable() noexcept {
+    return !stream.has_input() && !stream.socket().is_dead() && !stream.socket().has_hung_up();
   }
 
   void judge_again(const acl::Snapshot& snapshot, bool all) override {
@@ -57,7 +58,7 @@ class OriginPool::Kept final : public Pooled,
   void end() override { pool_.drop(*this); }
   [[nodiscard]] bool describe(ConnectionInfo&) const override { return false; }
 
-  SocketPtr socket;
+  net::Stream stream;
   acl::Address address;
   std::shared_ptr<metrics::Tally> tally;
   std::size_t hash = 0;
@@ -74,14 +75,14 @@ class OriginPool::Kept final : public Pooled,
     const std::vector<acl::Address> dialled{address};
     acl::Query query;
     query.agent = &agent;
-    query.scheme = acl::Scheme::http;
+    query.scheme = key_.is_inside ? acl::Scheme::tunnel : acl::Scheme::http;
     query.authority = acl::split_authority(authority);
     query.now = unix_micros();
     query.source = source_;
     query.method = "GET";
     query.addresses = &dialled;
     const acl::Decision decision = acl::decide(query);
-    return decision.passes() &&
+    return decision.passes() && decision.is_opened == key_.is_inside &&
            acl::may_dial(agent, decision, address, *pool_.context_.own_addresses);
   }
 
@@ -133,7 +134,8 @@ OriginPool::Key OriginPool::key_of(const Peer& peer, const Request& request) noe
           is_ordered ? peer.source() : acl::Address{},
           decision.literal ? std::string_view{} : decision.host.text(),
           decision.literal.value_or(acl::Address{}),
-          decision.port};
+          decision.port,
+          request.is_inside};
 }
 
 std::size_t OriginPool::hash_of(const Key& key) noexcept {
@@ -143,11 +145,11 @@ std::size_t OriginPool::hash_of(const Key& key) noexcept {
     hash ^= hash >> 32U;
   };
   add(std::hash<const void*>{}(key.account));
-  add(key.port);
+  add(key.port + (key.is_inside ? 0x10000U : 0U));
   return hash;
 }
 
-void OriginPool::keep(const Peer& peer, const Request& request, SocketPtr origin) {
+void OriginPool::keep(const Peer& peer, const Request& request, net::Stream origin) {
   if (context_.shared.draining.load(std::memory_order_relaxed) ||
       peer.tally->origins_kept >= most_of_agent) {
     return;
@@ -175,8 +177,8 @@ OriginPool::Taken OriginPool::take(const Peer& peer, const Request& request) {
   Taken taken;
   if (kept.is_usable()) {
     taken.address = kept.address;
-    kept.socket->watch(nullptr);
-    taken.socket = std::move(kept.socket);
+    kept.stream.socket().watch(nullptr);
+    taken.stream = std::move(kept.stream);
   }
   drop(kept);
   return taken;

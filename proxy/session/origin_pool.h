@@ -15,7 +15,7 @@
 #include <string>
 
 #include "acl/address.h"
-#include "proxy/base/loop.h"
+#include "proxy/net/stream.h"
 #include "proxy/session/live.h"
 
 namespace stile::session {
@@ -36,10 +36,10 @@ class OriginPool {
   OriginPool& operator=(const OriginPool&) = delete;
 
   // `request` is the allowed request that the connection was used for.
-  void keep(const Peer& peer, const Request& request, SocketPtr origin);
+  void keep(const Peer& peer, const Request& request, net::Stream origin);
 
   struct Taken {
-    SocketPtr socket;  // null: there is none
+    net::Stream stream;  // empty: there is none
     acl::Address address;
   };
   // For a request that was allowed. The address must still be checked.
@@ -58,6 +58,7 @@ class OriginPool {
     std::string_view host;  // canonical; empty for an address
     acl::Address literal;
     std::uint16_t port;
+    bool is_inside;  // TLS, and Stile is its client
     friend bool operator==(const Key&, const Key&) = default;
   };
   [[nodiscard]] static Key key_of(const Peer& peer, const Request& request) noexcept;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "acl/allowing_pattern.h"
 #include "acl/refusal_words.h"
 #include "audit/appender.h"
 
@@ -59,8 +58,9 @@ std::string destination(const Refusal& refusal) {
 }
 
 void append_body(std::string& body, const Refusal& refusal) {
-  const std::string hint = allow_hint(refusal);
-  const std::string message = refusal_message(refusal, hint);
+  const acl::Remedy remedy = remedy_of(refusal);
+  const std::string hint = allow_hint(refusal, remedy);
+  const std::string message = refusal_message(refusal, remedy, hint);
   std::size_t room = 256;  // keys, reason and port
   for (const std::string_view text : {refusal.agent, refusal.host, std::string_view{message},
                                       refusal.contact, std::string_view{hint}}) {
@@ -101,23 +101,30 @@ void append_head(std::string& answer, const Refusal& refusal, std::size_t body_b
 
 }  // namespace
 
-std::string allow_hint(const Refusal& refusal) {
-  if (refusal.granted_by == GrantedBy::nobody) return {};
-  const auto pattern =
-      acl::allowing_pattern(refusal.reason, refusal.scheme, refusal.host, refusal.port);
-  if (pattern.empty()) return {};
-  if (refusal.granted_by == GrantedBy::flag) return "--allow " + pattern;
-  return "stile allow " + std::string{refusal.agent} + ' ' + pattern;
+acl::Remedy remedy_of(const Refusal& refusal) {
+  return acl::remedy_for({refusal.reason, refusal.scheme, refusal.host, refusal.port},
+                         refusal.policy);
 }
 
-std::string refusal_message(const Refusal& refusal, std::string_view hint) {
+std::string allow_hint(const Refusal& refusal, const acl::Remedy& remedy) {
+  if (refusal.granted_by == GrantedBy::nothing || remedy.pattern.empty()) return {};
+  if (refusal.granted_by == GrantedBy::flag) return "--allow " + remedy.pattern;
+  return "stile allow " + std::string{refusal.agent} + ' ' + remedy.pattern;
+}
+
+std::string refusal_message(const Refusal& refusal, const acl::Remedy& remedy,
+                            std::string_view hint) {
   const acl::RefusalWords words = acl::refusal_words(refusal.reason);
   std::string text = "Stile ";
   text.append(words.verb).append(" ").append(destination(refusal));
   if (!refusal.agent.empty() && refusal.agent != "-") {
     text.append(" for agent ").append(refusal.agent);
   }
-  text.append(": ").append(words.cause).append("; ");
+  text.append(": ").append(acl::cause_of(refusal.reason, remedy, refusal.fault)).append("; ");
+  if (!remedy.imitated.empty()) return text.append("check the spelling");
+  if (!remedy.denied_by.empty()) {
+    return text.append(acl::refusal_words(Reason::host_denied).remedy);
+  }
   if (hint.empty()) return text.append(words.remedy);
   text.append("ask the operator for").append(refusal.granted_by == GrantedBy::flag ? " " : ": ");
   return text.append(hint);

@@ -7,6 +7,7 @@
 
 #include "acl/decision.h"
 #include "acl/pattern.h"
+#include "acl/remedy.h"
 
 namespace stile::session {
 
@@ -14,7 +15,7 @@ namespace stile::session {
 enum class GrantedBy : std::uint8_t {
   command,  // stile allow AGENT PATTERN
   flag,     // stile run --allow PATTERN
-  nobody,   // the rules are an ordered list, which takes no grants
+  nothing,  // the rules are an ordered list, which takes no grants
 };
 
 struct Refusal {
@@ -23,6 +24,8 @@ struct Refusal {
   std::string_view host;   // canonical, or as sent if it was invalid
   std::uint16_t port = 0;
   acl::Scheme scheme = acl::Scheme::tunnel;
+  std::string_view fault;                    // of bad-request: what is malformed; may be empty
+  const acl::AgentPolicy* policy = nullptr;  // null: unknown
   std::string_view contact;
   GrantedBy granted_by = GrantedBy::command;
   bool keep_alive = false;
@@ -30,13 +33,15 @@ struct Refusal {
 };
 
 // The whole answer. It contains nothing of the request but its host and port, and nothing of any
-// policy.
+// policy but, for a host that looks like an allowed name, that name.
 [[nodiscard]] std::string write_refusal(const Refusal& refusal);
 
+[[nodiscard]] acl::Remedy remedy_of(const Refusal& refusal);
 // "stile allow alpha example.com": the command that would allow it; empty if no grant could.
-[[nodiscard]] std::string allow_hint(const Refusal& refusal);
+[[nodiscard]] std::string allow_hint(const Refusal& refusal, const acl::Remedy& remedy);
 // One sentence with what was refused, for whom, why and what to do: a model or a person may see
 // only this part of the answer. `hint`: from allow_hint.
-[[nodiscard]] std::string refusal_message(const Refusal& refusal, std::string_view hint);
+[[nodiscard]] std::string refusal_message(const Refusal& refusal, const acl::Remedy& remedy,
+                                          std::string_view hint);
 
 }  // namespace stile::session

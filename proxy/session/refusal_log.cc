@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/unix_time.h"
 #include "proxy/base/clock.h"
 
 namespace stile::session {

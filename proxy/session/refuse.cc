@@ -30,10 +30,12 @@ Task<bool> answer_refusal(Client& client, const Request& request, Reason reason,
   refusal.host = shown_host(request);
   refusal.port = request.decision.port;
   refusal.scheme = request.scheme;
+  refusal.fault = request.fault();
   if (peer.agent) {
+    refusal.policy = peer.agent.get();
     refusal.contact = peer.agent->contact;
     refusal.granted_by =
-        peer.agent->takes_grants() ? client.context.shared.granted_by : GrantedBy::nobody;
+        peer.agent->takes_grants() ? client.context.shared.granted_by : GrantedBy::nothing;
   }
   refusal.keep_alive = keep_alive;
   refusal.is_head = request.method == "HEAD";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "acl/hello.h"
@@ -23,9 +24,15 @@ struct Request {
 
   std::string method;
   acl::Scheme scheme = acl::Scheme::tunnel;
-  std::string authority;  // as the agent wrote it; with :80 added if plain HTTP omits the port
-  std::string path;       // for the log: without the query
+  std::string authority;   // as the agent wrote it; with :80 added if plain HTTP omits the port
+  std::string path;        // for the log: without the query
+  bool is_inside = false;  // a tunnel that is opened: https
+  // What steps 11 and 12 judge; its views point here and into the head.
+  std::optional<acl::RequestFacts> facts;
+  std::vector<acl::RequestField> fields;
+  std::vector<std::string> secrets;  // names of those that were put in
   acl::Decision decision;
+  std::string_view head_fault;  // of bad-request before the decision: a constant text
   std::shared_ptr<const acl::AgentPolicy> judged_by;  // owns the decision's rule and grant
   std::uint64_t generation = 0;
   bool is_stale = false;  // something has expired since it was judged, under the same policy
@@ -41,6 +48,11 @@ struct Request {
   std::uint64_t bytes_up = 0, bytes_down = 0;  // of plain HTTP; a tunnel counts for itself
   bool wrote_open = false;
   acl::Reason opened_despite = acl::Reason::none;  // as in its `open` line, in observe mode
+
+  // What is malformed in a bad request; may be empty.
+  [[nodiscard]] std::string_view fault() const noexcept {
+    return head_fault.empty() ? decision.fault : head_fault;
+  }
 };
 
 }  // namespace stile::session

@@ -28,7 +28,9 @@ class RequestLine {
     record.conn = peer.conn;
     record.method = request.method;
     if (!request.authority.empty()) {
-      record.scheme = request.scheme == acl::Scheme::tunnel ? "connect" : "http";
+      record.scheme = request.is_inside                       ? "https"
+                      : request.scheme == acl::Scheme::tunnel ? "connect"
+                                                              : "http";
       record.host = shown_host(request);
     }
     record.port = decision.port;
@@ -39,6 +41,9 @@ class RequestLine {
       record.origin = origin_;
     }
     record.sni = request.sni;
+    if (request.decision.is_opened) record.tls = "opened";
+    for (const auto& name : request.secrets) secret_ += (secret_.empty() ? "" : ",") + name;
+    record.secret = secret_;
     record.stripped.assign(request.stripped.begin(), request.stripped.end());
     record.policy = request.generation;
   }
@@ -46,7 +51,7 @@ class RequestLine {
   audit::Record record;
 
  private:
-  std::string source_, origin_, rule_;
+  std::string source_, origin_, rule_, secret_;
 };
 
 // The verdict at the end: that of the opening, unless it was cut.
@@ -88,6 +93,7 @@ AuditQueue::Written RequestLog::deny(const Peer& peer, const Request& request, R
   line.record.verdict = acl::Verdict::deny;
   line.record.reason = reason;
   line.record.status = status;
+  if (reason == Reason::bad_request) line.record.detail = request.fault();
   peer.tally->request(metrics::method_of(request.method), acl::Verdict::deny, reason);
   return refusals_.write(queue_, line.record, peer.account, loop_.now());
 }
@@ -130,6 +136,7 @@ void RequestLog::close_tunnel(const Peer& peer, const TunnelEnd& end) {
   record.host = authority.host;
   record.port = acl::parse_port(authority.port).value_or(0);
   set_outcome(record, end.opened_despite, end.cut);
+  record.rule = end.rule;
   record.status = 200;
   const std::string origin = net::endpoint_text(end.origin, record.port);
   record.origin = origin;

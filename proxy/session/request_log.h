@@ -51,6 +51,7 @@ class RequestLog {
   // The same for tunnels.
   struct TunnelEnd {
     std::string_view authority;  // canonical
+    std::string_view rule;       // that it was open by
     const acl::Address& origin;
     acl::Reason opened_despite, cut;
     std::uint64_t bytes_up, bytes_down, policy;

@@ -28,6 +28,9 @@ void Session::start(Context& context, SocketPtr client, Peer peer) {
 Detached Session::own(std::unique_ptr<Session> self) {
   try {
     co_await self->run();
+    if (!self->client_.has_left() && !self->client_.stream.is_plain()) {
+      self->client_.stream.end_output();  // TLS tells an end from a cut
+    }
   } catch (const std::exception& problem) {
     internal_errors.warning("a connection was closed: ", problem.what());
   }
@@ -60,9 +63,9 @@ Task<bool> Session::serve(http::RequestHead& head) {
     Request*& place_;
   } const current{current_, request};
   request.begun = context_.loop.now();
-  if (head.is_connect) {
-    co_await serve_connect(client_, connector_, request, head.target);
-    co_return false;
+  if (head.is_connect && client_.inside.empty()) {
+    const bool is_opened = co_await serve_connect(client_, connector_, request, head.target);
+    co_return is_opened;
   }
   HttpExchange exchange{client_, connector_, request, head};
   const bool goes_on = co_await exchange.run();
@@ -74,6 +77,7 @@ Task<> Session::refuse_head(Reason reason) {
   Request request;
   request.begun = context_.loop.now();
   request.generation = context_.policy.get()->generation();
+  request.head_fault = head_fault_;
   client_.clear_cancel();
   co_await refuse(client_, request, reason);
 }
@@ -92,12 +96,16 @@ Task<Session::Reason> Session::read_head(http::RequestHead& head) {
         client_.head_bytes = found.consumed;
         co_return found.consumed > most ? Reason::header_too_large : Reason::none;
       }
-      if (found.state == http::ParseState::bad) co_return Reason::bad_request;
+      if (found.state == http::ParseState::bad) {
+        head_fault_ = found.error;
+        co_return Reason::bad_request;
+      }
       if (in.size() >= most) co_return Reason::header_too_large;
     }
     const bool more = co_await client_.read_more();
     if (more) continue;
     // Cancelled, or the head is incomplete, or there is none.
+    head_fault_ = "the connection ended before the request was complete";
     co_return client_.cancelled_or(in.empty() ? Reason::internal_error : Reason::bad_request);
   }
 }
@@ -129,12 +137,15 @@ void Session::judge_again(const acl::Snapshot& snapshot, bool all) {
   if (peer.agent && agent == nullptr) return client_.cancel(Reason::revoked);
   if (agent == nullptr) return;
   if (current_ == nullptr) {
-    if (last_authority_.empty()) return;
+    const bool is_inside = !client_.inside.empty();
+    const std::string& authority = is_inside ? client_.inside : last_authority_;
+    if (authority.empty()) return;
     Request last;  // an idle connection is judged by its last use
-    last.scheme = acl::Scheme::http;
-    last.authority = last_authority_;
+    last.scheme = is_inside ? acl::Scheme::tunnel : acl::Scheme::http;
+    last.authority = authority;
     connector_.decide(last);
-    if (!last.decision.passes()) client_.cancel(Reason::revoked);
+    const acl::Decision& decision = last.decision;
+    if (!decision.passes() || decision.is_opened != is_inside) client_.cancel(Reason::revoked);
     return;
   }
   if (!all && agent->get() == current_->judged_by.get()) return;

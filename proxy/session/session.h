@@ -44,8 +44,9 @@ class Session final : public Pooled, public Live {
   Client client_;
   Connector connector_;
   http::HeadScanner scanner_;
-  Request* current_ = nullptr;  // the request being served, for judge_again and describe
-  std::string last_authority_;  // of plain HTTP: what an idle connection was used for
+  std::string_view head_fault_;  // what is malformed in a head; a constant text
+  Request* current_ = nullptr;   // the request being served, for judge_again and describe
+  std::string last_authority_;   // of plain HTTP: what an idle connection was used for
 };
 
 }  // namespace stile::session

@@ -65,7 +65,7 @@ acl::Reason Tunnel::fault_of(HelloGuard::Step step, std::string& to_origin) {
   const auto* agent = peer_.in(*context_.policy.get());
   if (agent == nullptr) return acl::Reason::revoked;
   acl::Decision decision = decide(**agent);
-  if (!decision.passes()) return acl::Reason::revoked;
+  if (!decision.passes() || decision.is_opened) return acl::Reason::revoked;
   const auto facts = acl::facts_of_hello(hello.has_sni, hello.sni, hello.has_ech, decision.host);
   acl::judge_hello(**agent, facts, decision);
   if (!decision.passes()) return decision.reason;
@@ -135,7 +135,9 @@ void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
   if (!all && agent->get() == peer_.agent.get()) return;  // nothing changed for this agent
   acl::Decision decision = decide(**agent);
   acl::judge_hello(**agent, hello_, decision);
-  if (!decision.passes() || !acl::may_dial(**agent, decision, origin_, *context_.own_addresses)) {
+  // A host that is opened now must not be reached through a sealed tunnel.
+  if (!decision.passes() || decision.is_opened ||
+      !acl::may_dial(**agent, decision, origin_, *context_.own_addresses)) {
     return revoke();
   }
   peer_.agent = *agent;
@@ -151,6 +153,15 @@ void Tunnel::charge_to(const acl::Grant* grant) {
   if (charged_) meter_up().draw_on(charged_->bytes_up);
 }
 
+// The rule that it was open by; empty if memory is short.
+std::string Tunnel::rule_text() const noexcept {
+  try {
+    return decide(*peer_.agent).rule_text();
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 void Tunnel::close(acl::Reason reason) noexcept {
   if (cut_ != acl::Reason::none || (guard_ && guard_->awaits_hello())) {
     // Still in its handshake: send an alert to the client's TLS library.
@@ -159,7 +170,9 @@ void Tunnel::close(acl::Reason reason) noexcept {
   } else if (reason != acl::Reason::none) {
     reset_both();
   }
+  const std::string rule = rule_text();
   context_.log.tunnel_ends(peer_, {.authority = *authority_,
+                                   .rule = rule,
                                    .origin = origin_,
                                    .opened_despite = opened_despite_,
                                    .cut = reason,

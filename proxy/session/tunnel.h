@@ -38,6 +38,7 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   [[nodiscard]] acl::Decision decide(const acl::AgentPolicy& agent) const;
   [[nodiscard]] acl::Reason fault_of(HelloGuard::Step step, std::string& to_origin);
   void charge_to(const acl::Grant* grant);
+  [[nodiscard]] std::string rule_text() const noexcept;
   void revoke();
   void close(acl::Reason reason) noexcept;  // writes the line and destroys this
 

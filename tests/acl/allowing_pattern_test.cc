@@ -19,7 +19,10 @@ TEST(AllowingPattern, IsTheNarrowestThatHelps) {
       // 443 was refused as a port, so a bare name would not cover it.
       {Reason::port_not_allowed, Scheme::tunnel, "a.test", 443, "a.test:443"},
       {Reason::port_not_allowed, Scheme::tunnel, "a.test", 22, "tcp://a.test:22"},
-      {Reason::not_tls, Scheme::tunnel, "a.test", 5432, "tcp://a.test:5432"},
+      // Protocols that do not begin with TLS.
+      {Reason::port_not_allowed, Scheme::tunnel, "a.test", 5432, "tcp://a.test:5432"},
+      {Reason::host_not_allowed, Scheme::tunnel, "a.test", 80, "tcp://a.test:80"},
+      {Reason::not_tls, Scheme::tunnel, "a.test", 9000, "tcp://a.test:9000"},
       {Reason::client_hello_timeout, Scheme::tunnel, "a.test", 25, "tcp://a.test:25"},
       {Reason::host_not_allowed, Scheme::http, "a.test", 80, "http://a.test"},
       {Reason::port_not_allowed, Scheme::http, "a.test", 8080, "http://a.test:8080"},

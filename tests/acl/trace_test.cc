@@ -51,7 +51,7 @@ TEST(Trace, EndsWithTheStepThatRefusedAndTheVerdict) {
     std::string_view result, detail;
   } cases[] = {
       {"1.2.3.4:443", 3, "ip-literal", "'1.2.3.4' is an address"},
-      {"a b:443", 4, "bad-request", "LDH"},
+      {"a b:443", 4, "bad-request", "letters, digits and hyphens"},
       {"a.com", 4, "bad-request", "no port"},
       {"a_b.com:443", 4, "bad-request", "underscore"},
       {"a.com:22", 5, "port-not-allowed", "22 is not in ports"},

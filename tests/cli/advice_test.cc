@@ -9,25 +9,10 @@ namespace stile::cli {
 namespace {
 
 constexpr auto tunnel = acl::Scheme::tunnel;
-constexpr auto http = acl::Scheme::http;
 
 Refused refused(std::string_view reason, const std::string& host = "a.example",
                 std::uint16_t port = 8443) {
-  return {reason, "alpha", tunnel, host, port, {}};
-}
-
-TEST(Advice, NamesThePatternThatCoversJustTheRequest) {
-  struct Case {
-    acl::Scheme scheme;
-    std::uint16_t port;
-    const char* pattern;
-  };
-  for (const auto& [scheme, port, pattern] :
-       {Case{tunnel, 443, "a.example"}, Case{tunnel, 8443, "a.example:8443"},
-        Case{tunnel, 80, "a.example:80"}, Case{http, 80, "http://a.example"},
-        Case{http, 8080, "http://a.example:8080"}}) {
-    EXPECT_EQ(pattern_for(scheme, "a.example", port), pattern);
-  }
+  return {reason, "alpha", tunnel, host, port, {}, {}};
 }
 
 TEST(Advice, FitsTheReason) {
@@ -46,6 +31,28 @@ TEST(Advice, HasAWordForEveryReason) {
   }
 }
 
+TEST(Advice, NamesTheSettingOrTheCommandThatHelps) {
+  for (const auto& [reason, said] : std::vector<std::pair<const char*, const char*>>{
+           {"audit-unavailable", "stile doctor"},
+           {"draining", "start it again"},
+           {"overloaded", "`connections` in [limits]"},
+           {"origin-unreachable", "from the proxy's host"},
+           {"origin-timeout", "from the proxy's host"},
+           {"origin-bad-response", "from the proxy's host"},
+           {"header-timeout", "header_timeout_ms"},
+           {"header-too-large", "header_bytes"},
+           {"revoked", "stile agents alpha"},
+           {"method-not-allowed", "add the method to a `request` entry"},
+           {"path-not-allowed", "add the path to a `request` entry"},
+           {"client-tls-failed", "`stile ca`"},
+           {"rate-limited", "in_flight_per_agent"},
+           {"idle-timeout", "idle_timeout_ms"},
+           {"internal-error", "journalctl -u stiled"}}) {
+    const auto text = advice_text(advice_after(refused(reason), {}));
+    EXPECT_NE(text.find(said), std::string::npos) << reason << ": " << text;
+  }
+}
+
 TEST(Advice, OfProtocolsWithoutTlsIsATunnelWithoutIt) {
   const auto command = [](const char* reason, std::uint16_t port) {
     return advice_after(refused(reason, "github.com", port), {}).command;
@@ -55,6 +62,38 @@ TEST(Advice, OfProtocolsWithoutTlsIsATunnelWithoutIt) {
   EXPECT_EQ(command("not-tls", 9000), "stile allow alpha tcp://github.com:9000 --for 10m");
   EXPECT_EQ(command("client-hello-timeout", 9000),
             "stile allow alpha tcp://github.com:9000 --for 10m");
+}
+
+TEST(Advice, NamesThePortThatIsNotListed) {
+  EXPECT_EQ(advice_after(refused("port-not-allowed", "a.example", 443), {}).command,
+            "stile allow alpha a.example:443 --for 10m");
+}
+
+TEST(Advice, LooksForADenyRuleBeforeItSuggestsAGrant) {
+  Situation situation;
+  situation.deny = {".a.example", ".b.example"};
+  situation.revoked = {".b.example"};
+  const auto denied = advice_after(refused("port-not-allowed", "x.a.example"), situation);
+  EXPECT_EQ(denied.command, "");
+  EXPECT_NE(denied.note.find("deny rule"), std::string::npos) << denied.note;
+  const auto revoked = advice_after(refused("port-not-allowed", "x.b.example"), situation);
+  EXPECT_EQ(revoked.command, "stile allow alpha .b.example");
+}
+
+TEST(Advice, OfAnUnderscoreIsARuleThatNamesIt) {
+  EXPECT_EQ(advice_after(refused("bad-request", "a_b.example", 443), {}).command,
+            "stile allow alpha a_b.example --for 10m");
+  auto request = refused("bad-request", "a..example", 443);
+  request.detail = "the request has no port";
+  EXPECT_EQ(advice_after(request, {}).command, "");
+  EXPECT_EQ(advice_after(request, {}).note,
+            "the request is malformed: the request has no port; no rule can allow it");
+}
+
+TEST(Advice, ForAnAgentThatIsGoneIsNotACommand) {
+  Situation situation;
+  situation.is_gone = true;
+  EXPECT_EQ(advice_after(refused("host-not-allowed"), situation).command, "");
 }
 
 TEST(Advice, AfterRevokingIsToAllowWhatWasRevoked) {

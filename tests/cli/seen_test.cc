@@ -39,6 +39,7 @@ TEST(Seen, PassesOverClosesAndWhatTheDaemonDid) {
 TEST(Seen, KnowsNobodysRequestsByTheirSource) {
   LogFile log;
   log.request("", "a.example", 443, "deny", "unknown-agent");
+  log.request("-", "a.example", 443, "deny", "unknown-agent");  // as the daemon writes it
   const auto seen = log.seen();
   ASSERT_EQ(seen.targets().size(), 1u);
   EXPECT_EQ(seen.targets().begin()->first.agent, "");

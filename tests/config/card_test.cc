@@ -6,8 +6,8 @@
 namespace stile::config {
 namespace {
 
-constexpr acl::UnixMicros since = 1'794'819'600'000'000;  // 2026-11-16T09:00:00Z
-constexpr acl::UnixMicros second = 1'000'000;
+constexpr UnixMicros since = 1'794'819'600'000'000;  // 2026-11-16T09:00:00Z
+constexpr UnixMicros second = 1'000'000;
 
 Checked<AgentSettings> parse(std::string_view text) {
   return parse_card(text, {"c.json", since, "/cards"});
@@ -51,7 +51,7 @@ TEST(Card, TakesEveryKeyOfAnAgentUnderItsTomlName) {
 
 struct Life {
   const char* keys;
-  std::optional<acl::UnixMicros> expires;
+  std::optional<UnixMicros> expires;
 };
 
 TEST(Card, LivesFromItsCreationElseFromItsFileAndNeverLongerThanItSays) {

@@ -118,10 +118,13 @@ TEST_F(Check, NamesAFewDeadRulesOfALongListAndCountsTheRest) {
 }
 
 TEST_F(Check, SaysWhichNamesOfTheSystemAreMissing) {
-  const auto file = folder_.write("stile.toml",
-                                  "[agents]\ndirectories = []\n[server]\n"
-                                  "control_group = \"no-such-group\"\n"
-                                  "user = \"no-such-user\"\n");
+  const auto file =
+      folder_.write("stile.toml",
+                    "[agents]\ndirectories = []\n[server]\n"
+                    "control_group = \"no-such-group\"\n"
+                    "user = \"no-such-user\"\n"
+                    "[[agent]]\nid = \"a\"\nlisten = [\"unix:/run/a\"]\nallow = [\"a.test\"]\n"
+                    "listen_group = \"no-such-group\"\n");
   std::ostringstream out, err;
   EXPECT_EQ(check(file, out, err), 0);
   EXPECT_EQ(
@@ -129,6 +132,8 @@ TEST_F(Check, SaysWhichNamesOfTheSystemAreMissing) {
       "stile.toml:4:1: warning: server.control_group: group 'no-such-group' does not exist on "
       "this host\n"
       "stile.toml:5:1: warning: server.user: user 'no-such-user' does not exist on this "
+      "host\n"
+      "stile.toml:6:1: warning: agent.listen_group: group 'no-such-group' does not exist on this "
       "host\n");
 }
 
@@ -177,6 +182,8 @@ ech = "refuse"
 private_exceptions = []
 strip_request_headers = ["Authorization", "Proxy-Authorization", "X-Api-Key"]
 contact = "ops"                         # stile.toml:6
+secrets = []
+request = []
 connections_per_agent = 1024
 requests_per_second = 7                 # stile.toml:9
 
@@ -201,6 +208,8 @@ ech = "refuse"
 private_exceptions = []
 strip_request_headers = ["Authorization", "Proxy-Authorization", "X-Api-Key"]
 contact = "ops"                         # stile.toml:6
+secrets = []
+request = []
 connections_per_agent = 1024
 requests_per_second = 7                 # stile.toml:9
 )");

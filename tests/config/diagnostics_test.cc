@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/quoted.h"
+
 namespace stile::config {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "tests/config/temp_folder.h"
 
 namespace stile::config {
@@ -27,7 +28,7 @@ TEST_F(Trust, BelievesAFileThatOnlyItsOwnerCanWriteEvenBelowStickyTmp) {
   const auto file = folder_.write("a/b.toml", "content");
   const auto opened = open_trusted(file, ::geteuid());
   ASSERT_TRUE(opened) << opened.error().message;
-  EXPECT_EQ(*opened->file.read_all(100), "content");
+  EXPECT_EQ(*read_all(opened->file.get(), 100), "content");
   EXPECT_EQ(opened->status.st_uid, ::geteuid());
 }
 
@@ -76,7 +77,7 @@ TEST_F(Trust, FollowsDotDotOutOfTheTargetOfALink) {
   fs::create_symlink("a/deep", folder_.path("link"));
   const auto opened = open_trusted(folder_.path("link/../file"), ::geteuid());
   ASSERT_TRUE(opened) << opened.error().message;
-  EXPECT_EQ(*opened->file.read_all(100), "found");
+  EXPECT_EQ(*read_all(opened->file.get(), 100), "found");
 }
 
 TEST_F(Trust, EndsALoopOfLinks) {
@@ -170,7 +171,7 @@ TEST(ReadAll, RefusesMoreThanTheLimit) {
   const TempFolder folder;
   const auto opened = open_trusted(folder.write("file", "12345"), std::nullopt);
   ASSERT_TRUE(opened);
-  EXPECT_FALSE(opened->file.read_all(4));
+  EXPECT_FALSE(read_all(opened->file.get(), 4));
 }
 
 }  // namespace

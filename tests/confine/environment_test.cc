@@ -43,9 +43,11 @@ TEST(ConfineEnvironment, ReplacesAProxyOfTheCallerAndKeepsTheRest) {
 TEST(ConfineEnvironment, DropsTheWaysToSocketsOfTheCaller) {
   const auto set =
       variables({"SSH_AUTH_SOCK=/tmp/x", "DOCKER_HOST=unix:///x", "XDG_RUNTIME_DIR=/run/user/0",
-                 "DBUS_SESSION_BUS_ADDRESS=unix:path=/x", "LISTEN_FDS=3", "NOTIFY_SOCKET=@x"});
-  for (const auto* name : {"SSH_AUTH_SOCK", "DOCKER_HOST", "XDG_RUNTIME_DIR",
-                           "DBUS_SESSION_BUS_ADDRESS", "LISTEN_FDS", "NOTIFY_SOCKET"}) {
+                 "DBUS_SESSION_BUS_ADDRESS=unix:path=/x", "LISTEN_FDS=3", "NOTIFY_SOCKET=@x",
+                 "STILE_SOCKET=/x"});
+  for (const auto* name :
+       {"SSH_AUTH_SOCK", "DOCKER_HOST", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "LISTEN_FDS",
+        "NOTIFY_SOCKET", "STILE_SOCKET"}) {
     EXPECT_EQ(set.count(name), 0U) << name;
   }
 }

@@ -164,5 +164,40 @@ TEST(ConfinePlan, AHomeThatIsThereAlreadyIsNotReplaced) {
   }
 }
 
+TEST(ConfinePlan, ACardsWorkspaceIsShownUnderAnotherName) {
+  auto request = in("/mnt/agents/a");
+  request.directory_at = "/workspace";
+  request.read = {"/mnt/agents/a/ro", "/srv/data"};
+  request.log = "/mnt/agents/a/logs/audit.jsonl";
+  request.hidden = {"/mnt/agents/a/hidden"};
+  const auto view = plan_view(request);
+  ASSERT_NE(find(view, "/workspace"), nullptr);
+  EXPECT_EQ(find(view, "/workspace")->host_path(), "/mnt/agents/a");
+  EXPECT_TRUE(find(view, "/workspace")->is_writable);
+  EXPECT_EQ(find(view, "/mnt/agents/a"), nullptr);
+  ASSERT_NE(find(view, "/workspace/ro"), nullptr);
+  EXPECT_EQ(find(view, "/workspace/ro")->host_path(), "/mnt/agents/a/ro");
+  EXPECT_FALSE(find(view, "/workspace/ro")->is_writable);
+  EXPECT_EQ(find(view, "/srv/data")->host_path(), "/srv/data");
+  EXPECT_EQ(view.directory, "/workspace");
+  EXPECT_TRUE(covers(view, "/workspace/logs/audit.jsonl") && covers(view, "/workspace/hidden"));
+  EXPECT_EQ(view.pins, Paths{"/workspace/logs"});
+}
+
+TEST(ConfinePlan, AWorkspaceCanBeReadOnlyOrEmpty) {
+  auto request = in("/srv/project");
+  request.workspace = Workspace::read_only;
+  request.write = {"/srv/project/out"};
+  auto view = plan_view(request);
+  EXPECT_FALSE(find(view, "/srv/project")->is_writable);
+  EXPECT_TRUE(find(view, "/srv/project/out")->is_writable);
+  EXPECT_EQ(view.directory, "/srv/project");
+  request.workspace = Workspace::none;
+  view = plan_view(request);
+  EXPECT_EQ(find(view, "/srv/project")->content, Content::empty);
+  EXPECT_EQ(find(view, "/srv/project/out")->content, Content::bind);
+  EXPECT_EQ(view.directory, "/srv/project");
+}
+
 }  // namespace
 }  // namespace stile::confine

@@ -41,7 +41,7 @@ inline LivePolicy live_of(const std::string& toml, const SavedState& saved = {})
 
 // The reason for which a tunnel to port 443 of that host is refused; "none" if it is not.
 inline std::string_view reason(const LivePolicy& live, std::string_view agent,
-                               std::string_view host, acl::UnixMicros now = 1) {
+                               std::string_view host, UnixMicros now = 1) {
   const auto* policy = live.snapshot()->by_id(agent);
   acl::Query query;
   query.agent = policy == nullptr ? nullptr : policy->get();

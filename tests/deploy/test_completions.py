@@ -33,6 +33,7 @@ CASES = [
 
 @pytest.mark.parametrize("words, offered, not_offered", CASES)
 def test_bash_offers_what_help_names(words, offered, not_offered):
+    assert len(complete(*words)) == len(set(complete(*words)))
     found = set(complete(*words))
     assert offered <= found and not not_offered & found, found
 
@@ -55,7 +56,7 @@ case $* in
   --help) printf 'Subcommands:\\n  allow   let an agent reach hosts\\n  mode   the switch\\n  revoke   take back\\n  delete   an agent\\n' ;;
   'allow --help') printf 'Usage: stile allow [OPTIONS] AGENT HOST...\\n' ;;
   'mode --help') printf 'Usage: stile mode [OPTIONS] MODE [AGENT]\\n' ;;
-  'revoke --help') printf 'Usage: stile revoke [OPTIONS] AGENT [HOST...]\\n  --grant TEXT\\n' ;;
+  'revoke --help') printf 'Usage: stile revoke [OPTIONS] AGENT [HOST...]\\n  --grant TEXT\\n  --socket TEXT\\n' ;;
   'delete --help') printf 'Usage: stile-netns delete [OPTIONS] ID\\n' ;;
   agents) printf 'AGENT  MODE\\nalpha  enforce\\nbeta   enforce\\n' ;;
   'agents alpha') printf 'alpha, mode enforce\\n\\nGRANT  HOSTS\\n7f3a   a.test\\n81b2   b.test\\n' ;;
@@ -75,6 +76,7 @@ LIVE = [
     (("stile", "mode", ""), ["enforce", "observe", "offline"]),
     (("stile", "mode", "offline", ""), ["alpha", "beta"]),
     (("stile", "revoke", "alpha", "--grant", ""), ["7f3a", "81b2"]),
+    (("stile", "revoke", "--socket", "/x.sock", ""), ["alpha", "beta"]),
     (("stile-netns", "delete", ""), ["alpha", "gamma"]),
 ]
 

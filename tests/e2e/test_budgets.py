@@ -124,7 +124,7 @@ def test_bulk_transfer_waits_for_the_record_and_is_not_cut(world):
 @pytest.fixture
 def broken_disk(world):
     """Makes that the state cannot be written: its new file's name is taken by a folder."""
-    blocker = Path(world.folder) / "state" / "state.json.new"
+    blocker = Path(world.folder) / "state" / ".state.json.new"
 
     class Disk:
         @staticmethod

@@ -1,13 +1,14 @@
 """The "next:" line after a refusal is typed into a shell as it stands; then the request passes, or the
 "note:" says what else has to be done."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 from harness import hello
-from harness.cli import Operator
+from harness.cli import Operator, stile
 from harness.config import Bare
 from harness.stiled import binary
 from harness.wait import until
@@ -110,6 +111,63 @@ def test_port_not_allowed(place):
     assert place.reason("fresh.test", port) != "port-not-allowed"
 
 
+def test_bare_name_would_not_help_where_443_is_not_listed(place):
+    assert_next_lets_it_through_the_port(place, "known.test", 443, "known.test:443")
+    assert_next_lets_it_through_the_port(place, "known.test", 5432, "tcp://known.test:5432")
+
+
+def assert_next_lets_it_through_the_port(place, host, port, pattern):
+    """Of the operator's advice and of the agent's hint, which must not differ."""
+    answer = place.proxy.connect(host, port)
+    assert answer.reason == "port-not-allowed"
+    assert json.loads(answer.body)["hint"] == f"stile allow alpha {pattern}"
+    command, = place.says("explain", "alpha", f"{host}:{port}")["next"]
+    assert command == f"stile allow alpha {pattern} --for 10m"
+    place.type(command)
+    assert place.reason(host, port) != "port-not-allowed"
+
+
+@with_agent(deny=["fresh.test"])
+def test_port_of_a_denied_host_gets_no_grant(place):
+    answer = place.proxy.connect("fresh.test", 8443)
+    assert answer.reason == "port-not-allowed" and "hint" not in json.loads(answer.body)
+    advice = place.advice("fresh.test", 8443)
+    assert advice["next"] == [] and "deny rule" in advice["note"][0]
+
+
+def test_underscore(place):
+    place.world.tcp_origin("a_b.test")
+    place.change_agent(private_exceptions=list(place.world.exceptions))
+    assert_next_lets_it_through(place, "bad-request", "a_b.test", place.world.port)
+
+
+def test_commands_name_the_socket_that_was_named(place):
+    socket, plain = place.stile.socket, {k: v for k, v in place.stile.env.items() if k != "STILE_SOCKET"}
+    done = stile("explain", "alpha", f"fresh.test:{place.world.port}", "--socket", socket, env=plain)
+    command, = [line[6:] for line in done.out.splitlines() if line.startswith("next: ")]
+    assert command.endswith(f"--socket {socket}")
+    del place.env["STILE_SOCKET"]
+    taken = place.type(command)
+    place.type(taken.partition("take it back: ")[2])
+    undone = place.type(f"stile revoke alpha known.test --socket {socket}")
+    place.type(undone.partition("undo: ")[2].splitlines()[0])
+    assert place.reason("known.test", place.world.port) is None
+
+
+def test_undo_of_a_wide_revocation_can_be_pasted(place):
+    undone = place.stile.does("revoke", "alpha", "*")
+    place.type(undone.partition("undo: ")[2].splitlines()[0])
+    assert place.reason("known.test", place.world.port) is None
+
+
+def test_grant_below_a_wider_revocation(place):
+    place.stile.does("revoke", "alpha", ".test")
+    advice = place.says("allow", "alpha", "known.test")
+    assert advice["next"] == ["stile allow alpha .test"]
+    place.type(advice["next"][0])
+    assert place.reason("known.test", place.world.port) is None
+
+
 def test_port_of_ssh_is_a_tunnel_without_tls(place):
     assert place.reason("known.test", 22) == "port-not-allowed"
     command, = place.advice("known.test", 22)["next"]
@@ -184,6 +242,8 @@ def test_look_alike_is_warned_of_and_not_suggested(place):
     assert place.reason("knwon.test", place.world.port) == "host-not-allowed"
     advice = place.advice("knwon.test", place.world.port)
     assert advice["next"] == [] and "looks like known.test" in advice["note"][0]
+    body = json.loads(place.proxy.connect("knwon.test", place.world.port).body)
+    assert "hint" not in body and "looks like known.test" in body["message"]
 
 
 @pytest.mark.parametrize("first_bytes, reason", [(b"SSH-2.0-x\r\n", "not-tls"),
@@ -256,6 +316,51 @@ def test_what_no_rule_can_change_is_told_of(place, host, reason, said):
     assert place.reason(host, place.world.port) == reason
     advice = place.advice(host, place.world.port)
     assert advice["next"] == [] and said in advice["note"][0]
+
+
+@pytest.mark.parametrize("request_line, said", [
+    (b"CONNECT known.test HTTP/1.1", "has no port"), (b"CONNECT known.test:0 HTTP/1.1", "from 1 to 65535"),
+    (b"CONNECT kn\xc3\xb6wn.test:443 HTTP/1.1", ""), (b"GET https://known.test/ HTTP/1.1", "through CONNECT"),
+    (b"GET /path HTTP/1.1", "whole URL"), (b"GET http://u@known.test/ HTTP/1.1", "user info")])
+def test_bad_request_says_what_is_wrong(place, request_line, said):
+    with place.proxy.client() as client:
+        client.send(request_line + b"\r\nHost: known.test\r\n\r\n")
+        answer = client.read_response()
+    assert answer.reason == "bad-request" and said in json.loads(answer.body)["message"]
+    line = place.proxy.audit.only(event="deny", reason="bad-request")
+    assert line["detail"] and line["detail"] in json.loads(answer.body)["message"]
+
+
+def test_reload_that_needs_a_restart_says_so(place):
+    place.proxy.settings["server"]["workers"] = 2
+    place.proxy.write_config()
+    assert place.says("reload")["next"][0].startswith("systemctl restart stiled")
+
+
+def test_help_that_is_named_exists(place):
+    command, = place.says("agents", "X!")["next"]
+    assert "AGENT" in place.type(command).upper()
+
+
+def test_origin_that_fails(place):
+    place.world.dns.host("down.test", place.world.dead_address())
+    place.stile.does("allow", "alpha", "down.test")
+    place.change_agent(private_exceptions=[*place.world.exceptions])
+    assert place.reason("down.test", place.world.port) == "origin-unreachable"
+    advice = place.says("audit", "show", "--denied", place.proxy.audit.path)
+    assert advice["next"] == [] and "the origin fails" in advice["note"][0]
+
+
+@with_sections(limits={"connections": 1})
+def test_overloaded(place):
+    busy = place.proxy.open_tunnel("known.test", place.world.port)
+    assert place.reason("known.test", place.world.port) == "overloaded"
+    place.proxy.audit.wait_one(reason="overloaded")  # counted, then written once a second
+    advice = place.says("audit", "show", "--denied", place.proxy.audit.path)
+    command, = advice["next"]
+    assert "1 connection" in place.type(command) and "`connections` in [limits]" in advice["note"][0]
+    busy.close()
+    until(lambda: place.reason("known.test", place.world.port) is None, 20, "a free place")
 
 
 def test_unknown_agent(place):

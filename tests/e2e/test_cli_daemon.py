@@ -83,6 +83,12 @@ def test_allow_and_revoke(town):
     assert not reaches(town, "n.test")
 
 
+def test_allow_of_what_the_policy_allows_makes_no_grant(town):
+    stile = town[2]
+    assert "alpha may reach o.test already, by the rule o.test" in stile.does("allow", "alpha", "o.test")
+    assert json.loads(stile.does("agents", "alpha", "--json"))["agent"]["grants"] == []
+
+
 def test_revoke_of_what_the_policy_allows_is_a_deny_until_allowed_again(town):
     stile = town[2]
     text = stile.does("revoke", "alpha", "o.test")

@@ -41,6 +41,49 @@ def test_doctor_without_a_daemon(proxy):
     assert not answer["ok"] and wrong["daemon"]["next"].startswith("systemctl status stiled")
 
 
+def test_doctor_finds_what_refuses_everything(world):
+    world.agent("alpha", allow=["o.test"])
+    world.tcp_origin("o.test")
+    proxy = world.start(limits={"drain_timeout_ms": 60000})
+    stile_ = Operator(proxy)
+    stile_.does("mode", "offline")
+    wrong, _ = examine(proxy)
+    assert "refused" in wrong["daemon"]["detail"]
+    stile_.does(*wrong["daemon"]["next"].split()[1:])
+    assert "daemon" not in examine(proxy)[0]
+    with proxy.open_tunnel("o.test", world.port):
+        stile_.does("drain")
+        wrong, _ = examine(proxy)
+        assert "draining" in wrong["daemon"]["detail"]
+
+
+@pytest.mark.parametrize("program, words, code, said", [
+    ("stile-netns", ["crate", "x"], 2, "did you mean 'create'?"),
+    ("stile-netns", [], 2, "a command is missing: create, delete"),
+    ("stile-netns", ["create", "alpha", "--allow", "bad..pattern"], 2, "bad..pattern"),
+    ("stile-netns", ["create", "alpha", "--ttl", "soon"], 2, "--ttl"),
+    ("stile-netns", ["help"], 0, "Subcommands:"), ("stile-netns", ["version"], 0, "stile-netns "),
+    ("stiled", ["help"], 0, "--config"), ("stiled", ["version"], 0, "stiled "),
+    ("stiled", ["--chek"], 2, "next: stiled --help")])
+def test_wrong_use_of_the_other_programs(program, words, code, said):
+    done = subprocess.run([binary(program), *words], env=environment(), text=True, capture_output=True, timeout=30,
+                          check=False)
+    assert done.returncode == code and said in done.stdout + done.stderr, done
+    assert "subcommand is required" not in done.stderr
+
+
+def test_commands_use_the_config_of_the_daemon(world):
+    """And not the default one of this host."""
+    world.agent("alpha", allow=["o.test"], deny=[])
+    proxy = world.start()
+    stile_ = Operator(proxy)
+    assert str(proxy.config) in stile_.does("check")
+    config, = [check for check in json.loads(stile_("doctor", "--json").out)["checks"] if check["check"] == "config"]
+    assert str(proxy.config) in config["detail"]
+    assert proxy.connect("x.test", world.port).reason == "host-not-allowed"
+    assert "x.test" in stile_.does("suggest")
+
+
 def test_doctor_finds_a_dns_server_that_does_not_answer(world):
     dead = world.dead_address()
     proxy = world.start(dns={"servers": [f"{dead}:53"]})
@@ -140,6 +183,24 @@ def test_init_from_what_was_observed(world):
     entry, = tomllib.loads(done.out)["agent"]
     assert entry == {"id": "alpha", "source": [world.addresses["alpha"]],
                      "allow": [f"a.test:{world.port}", f"b.test:{world.port}"]}
+
+
+def test_init_allows_neither_what_was_refused_nor_strangers(world):
+    world.tls_origin("a.test")
+    world.agent("alpha", allow=["a.test"])
+    world.addresses["stranger"] = world.site.new_agent_address()
+    proxy = world.start()
+    assert proxy.curl(f"https://a.test:{world.port}/").out == b"ok"
+    assert proxy.connect("evil.test", world.port).reason == "host-not-allowed"
+    assert proxy.connect("strange.test", world.port, agent="stranger").reason == "unknown-agent"
+    proxy.stop()
+    done = stile("init", "--audit", proxy.audit.path)
+    assert done.code == 0, done
+    entry, = tomllib.loads(done.out)["agent"]
+    assert entry["allow"] == [f"a.test:{world.port}"]
+    assert "# not allowed: evil.test:" in done.out and "strange.test" not in done.out
+    done = stile("suggest", "--audit", proxy.audit.path)
+    assert 'id = "-"' not in done.out and "strange.test" not in done.out, done
 
 
 def test_suggest_as_flags_and_as_a_card(world):

@@ -67,6 +67,22 @@ def test_only_the_rule_is_added(world, start, allow):
     assert not [name for name in os.listdir(proxy.config.parent) if name.startswith("stile.toml.")]
 
 
+def test_what_a_deny_rule_names_is_not_saved(start):
+    proxy, stile, before = start(ONE_LINE + '\ndeny = [".n.test"]')
+    done = stile("allow", "alpha", "n.test", "--save")
+    assert done.code == 1 and "denied by .n.test" in done.err and "nothing was saved" in done.err, done
+    assert proxy.config.read_text() == before
+
+
+def test_what_the_daemon_does_not_take_is_taken_back(start):
+    proxy, stile, before = start(ONE_LINE)
+    broken = before.replace("workers = 1", "workers = 2")  # needs a restart
+    proxy.config.write_text(broken)
+    done = stile("allow", "alpha", "n.test", "--save")
+    assert done.code == 1 and "is as it was before" in done.err and "saved" not in done.out, done
+    assert proxy.config.read_text() == broken
+
+
 def test_what_is_there_already_is_not_added_again(start):
     proxy, stile, before = start(ONE_LINE)
     assert "has it already" in stile.does("allow", "alpha", "o.test", "--save")

@@ -41,7 +41,14 @@ OTHER = {
     "agent.http_ports": [8080], "agent.sni": "off", "agent.ech": "allow",
     "agent.private_exceptions": ["10.9.0.0/16"], "agent.strip_request_headers": ["X-One"],
     "agent.contact": "ops@example.com", "agent.connections_per_agent": 7,
-    "agent.requests_per_second": 70,
+    "agent.requests_per_second": 70, "agent.secrets": ["key"],
+    "agent.request": [{"host": "a.test"}],
+    "intercept.ca": "/elsewhere/ca", "intercept.trust": [],
+    "secret.name": "other", "secret.file": "other.key", "secret.credential": "other",
+    "secret.hosts": ["b.test"],
+    "secret.paths": ["/v2"], "secret.header": "X-Two", "secret.format": "Bearer {}",
+    "secret.basic_user": "x", "secret.own": "refuse", "secret.agent_env": "OTHER",
+    "secret.placeholder": "another-placeholder",
 }
 # Keys that cannot change alone.
 ALONG = {"netns.subnet": {"netns.gateway": "10.77.0.1"}}
@@ -65,8 +72,11 @@ APPLIED_BY = reference()
 
 def change(proxy, settings, name, value):
     section, key = name.split(".")
-    if section == "agent":
-        settings["agent"] = [{**settings["agent"][0], key: value}]
+    if section in ("agent", "secret"):
+        entry = {**settings[section][0], key: value}
+        if name == "secret.credential":
+            del entry["file"]  # a secret has one source of its value
+        settings[section] = [entry]
     else:
         settings[section] = {**settings.get(section, {}), key: value}
 
@@ -79,7 +89,11 @@ def test_every_key_has_another_value_here():
 def test_every_key_is_applied_or_refused_by_name(world):
     world.agent("alpha", allow=["a.test"])
     world.write("denied.txt", "denied.test\n")
-    proxy = world.start()
+    world.write("other.key", "another-value\n").chmod(0o600)
+    world.write("other", "a-credential\n").chmod(0o600)
+    world.secret("key", "some-value", ["a.test"], header="X-One")
+    proxy = world.proxy()
+    proxy.start(environment={"CREDENTIALS_DIRECTORY": str(world.folder)})
     before = dict(proxy.settings)
     with proxy.control() as control:
         for name, applied_by in APPLIED_BY.items():

@@ -43,6 +43,7 @@ def test_bytes_flow_both_ways_and_are_counted(world):
     assert (line["bytes_up"], line["bytes_down"]) == (size, size)
     assert line["duration_ms"] >= 0
     opened = proxy.audit.only(event="open")
+    assert line["rule"] == opened["rule"]
     assert opened["conn"] == line["conn"]
     metrics = proxy.metrics()
     assert metrics.total("stile_bytes_total", agent="alpha") == 2 * size

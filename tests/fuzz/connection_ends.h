@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/base/unique_fd.h"
+#include "base/unique_fd.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/connection_judge.h"
 

@@ -5,6 +5,7 @@ stile_fuzzer(chunked LINK stile::http)
 stile_fuzzer(request_head LINK stile::http)
 stile_fuzzer(response_head LINK stile::http)
 stile_fuzzer(dns_answer LINK stile::dns_answer)
+stile_fuzzer(dns_question LINK stile::dns_answer)
 # The kernel's, which is trusted, but not to be short of a bug.
 stile_fuzzer(rtnetlink LINK stile::rtnetlink)
 # Files of the operator.

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   int reads = 0;
   files.read = [&](const std::string& path) -> Result<std::string> {
     if (path == "none" || ++reads > 4) return Error{"none: there is no such file"};
-    return Result<std::string>{boost::system::in_place_value, text};
+    return text_result(text);
   };
   files.glob = [](const std::string& pattern) { return std::vector<std::string>{pattern}; };
   auto conf = squid::parse("squid.conf", files);

@@ -20,7 +20,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto again = parse_settings(written, "/etc/stile/stile.toml");
   STILE_FUZZ_CHECK(again && written_settings(*again) == written);
 
-  Shared shared{"stile.toml", settings->egress, settings->limits, ListFiles{0}, {}, {}};
+  Shared shared{"stile.toml",
+                settings->egress,
+                settings->limits,
+                ListFiles{0},
+                Secrets{settings->secret},
+                {},
+                {}};
   for (auto agent : settings->agent) {
     agent.allow_files.clear();  // no file is opened here
     agent.deny_files.clear();

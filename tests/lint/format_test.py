@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FOLDERS = ("acl", "audit", "bench", "cli", "cmd", "config", "control", "netns", "proxy", "run",
+FOLDERS = ("acl", "audit", "base", "bench", "cli", "cmd", "config", "confine", "control", "netns", "proxy", "run", "units",
            "squid", "tests")
 
 

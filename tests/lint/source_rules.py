@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 PARTS = {"proxy/http", "proxy/tls", "proxy/dns", "proxy/net", "proxy/metrics"}
-BELOW_SESSION = PARTS | {"proxy/base", "audit", "acl"}
+BELOW_SESSION = PARTS | {"proxy/base", "proxy/intercept", "audit", "acl"}
 
 # Folder or file -> the folders or files that it may include beside its own folder. The longest
 # entry that fits a path counts. Parts of the proxy do not know each other: the session joins them.
@@ -16,24 +16,26 @@ MAY_INCLUDE = {
     "acl": set(),
     "config": {"acl"},
     "audit": {"acl"},
-    "squid": {"audit", "config", "acl", "proxy/base/unique_fd.h"},
+    "squid": {"audit", "config", "acl"},
     "proxy/base": {"acl"},
     **{part: {"proxy/base", "acl"} for part in PARTS},
+    "proxy/intercept": {"proxy/base", "proxy/net", "acl"},
     "proxy/session": BELOW_SESSION,
     "proxy/server": BELOW_SESSION | {"proxy/session", "control", "config"},
-    "control/client.h": {"acl", "proxy/base/unique_fd.h"},
-    "control/client.cc": {"control/client.h", "acl", "proxy/base/unique_fd.h"},
+    "control/client.h": {"acl"},
+    "control/client.cc": {"control/client.h", "acl"},
     "control": {"audit", "config", "proxy/base", "acl"},
-    "confine": {"acl", "proxy/base/unique_fd.h"},
-    "run": {"audit", "config", "confine", "acl", "control/base.h", "control/client.h", "control/run_sockets.h",
+    "confine": {"acl"},
+    "units": {"config", "acl"},
+    "run": {"units", "audit", "config", "confine", "acl", "control/base.h", "control/client.h", "control/run_sockets.h",
             "proxy/server", "proxy/base"},
     "cli": {"control/client.h", "control/protocol.h", "control/run_sockets.h", "run/options.h", "run/run.h",
             "audit", "config", "squid", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
-    "netns": {"control/client.h", "control/protocol.h", "config", "confine", "acl", "proxy/base/unique_fd.h"},
+    "netns": {"control/client.h", "control/protocol.h", "config", "confine", "acl"},
     "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},
     "cmd/stile_squid.cc": {"proxy/server", "proxy/base", "squid", "config", "acl"},
-    "cmd/stile_netns.cc": {"netns", "confine", "control/protocol.h", "config", "acl", "proxy/base/unique_fd.h"},
+    "cmd/stile_netns.cc": {"netns", "confine", "control/protocol.h", "config", "acl"},
 }
 
 
@@ -53,7 +55,10 @@ LIBRARIES = {
     "prometheus-cpp": Library(r"prometheus/", r"\bprometheus::", ("proxy/metrics/",)),
     "libnftables": Library(r"nftables/", r"\bnft_\w+\(", ("netns/",), in_headers=False),
     "libmnl": Library(r"libmnl/", r"\bmnl_\w+\(", ("netns/",)),
+    "libssl": Library(r"openssl/ssl", r"\bSSL_\w+\(", ("proxy/intercept/",)),
+    "zlib": Library(r"zlib\.h", r"\binflate\w*\(", ("proxy/http/",), in_headers=False),
     "libseccomp": Library(r"seccomp\.h", r"\bseccomp_\w+\(", ("proxy/server/", "confine/"), in_headers=False),
+    "sd-bus": Library(r"systemd/sd-(bus|event)", r"\bsd_(bus|event)_\w+\(", ("units/", "spawn/")),
     "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/")),
     "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/",)),
     "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/command.", "cli/run.cc", "cmd/")),

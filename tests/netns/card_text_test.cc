@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "base/unix_time.h"
 #include "config/card.h"
-#include "config/time_text.h"
 #include "netns/binding.h"
 
 namespace stile::netns {
 namespace {
 
-constexpr acl::UnixMicros now = 1'794'816'000'000'000;  // 2026-11-16T08:00:00Z
+constexpr UnixMicros now = 1'794'816'000'000'000;  // 2026-11-16T08:00:00Z
 
 const Agent alpha{"alpha", *acl::Address::parse("10.200.0.2"), "0123456789abcdef"};
 
@@ -57,7 +57,7 @@ TEST(NetnsCard, KeepsEveryKeyOfTheOperatorsCard) {
 TEST(NetnsCard, BeginsItsLifeNowUnlessItSaysWhen) {
   const auto expiry = [](const CardRequest& request) {
     const auto card = bound(request);
-    return card.expires ? config::time_text(*card.expires) : "never";
+    return card.expires ? time_text(*card.expires) : "never";
   };
   using std::chrono::seconds;
   EXPECT_EQ(expiry({{}, {}, {}, seconds{60}}), "2026-11-16T08:01:00Z");

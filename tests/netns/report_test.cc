@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "config/json_loader.h"
-#include "netns/columns.h"
 #include "netns/list.h"
 
 namespace stile::netns {
@@ -26,7 +25,7 @@ TEST(NetnsReport, IsGoodOnlyIfEveryRowIs) {
 
 TEST(NetnsReport, TableNamesProbeExpectedAndGot) {
   EXPECT_EQ(report_table(sample()),
-            "AGENT  PROBE         EXPECTED  GOT               \n"
+            "AGENT  PROBE         EXPECTED  GOT\n"
             "-      table         whole     whole             ok\n"
             "alpha  gateway-icmp  refused   left through \"x\"  FAILED\n");
 }
@@ -56,10 +55,6 @@ TEST(NetnsReport, MetricsHaveHelpTypeAndOneSamplePerProbe) {
       "# HELP stile_fence_last_check_timestamp_seconds When this check was made.\n"
       "# TYPE stile_fence_last_check_timestamp_seconds gauge\n"
       "stile_fence_last_check_timestamp_seconds 1794816000\n");
-}
-
-TEST(NetnsColumns, AlignsShortRowsToo) {
-  EXPECT_EQ(columns({{"a", "bb"}, {"ccc"}, {}}), "a    bb\nccc\n\n");
 }
 
 TEST(NetnsList, JsonOfNobodyIsAnEmptyArray) { EXPECT_EQ(list_json({}), "[]\n"); }

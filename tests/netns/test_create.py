@@ -174,15 +174,26 @@ def test_addresses_of_known_agents_are_not_handed_out(host):
     (["Alpha"], "not an id"),
     (["../x"], "not an id"),
     (["a" * 65], "not an id"),
-    (["a", "--allow", "a b"], "a b"),
-    (["a", "--ttl", "5"], "--ttl"),
-    (["a", "--ttl", "0s"], "--ttl"),
     (["a", "--card", "/nonexistent"], "no such file"),
 ])
 def test_refuses_and_leaves_nothing(host, arguments, words):
     done = host.tool("create", *arguments, check=False)
     assert done.returncode == 1 and words in done.stderr
     assert host.leftovers() == []
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--allow", "a b"], "a b"), (["--ttl", "5"], "--ttl"), (["--ttl", "0s"], "--ttl")])
+def test_wrong_use_touches_nothing(host, arguments, words):
+    done = host.tool("create", "a", *arguments, check=False)
+    assert done.returncode == 2 and words in done.stderr
+    assert not host.exists("/run/stile/netns")
+
+
+def test_a_changed_card_is_called_changed(host):
+    assert "a created" in host.tool("create", "a", "--allow", "a.test").stdout
+    assert "a is there" in host.tool("create", "a").stdout
+    assert "a changed" in host.tool("create", "a", "--allow", "b.test").stdout
 
 
 def test_refuses_a_namespace_that_somebody_else_made(host):

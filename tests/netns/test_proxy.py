@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from lab.host import BUILD, PATIENCE_SECONDS, wait_until
-from lab.street import CA_FILE, NAMES, ORIGIN, PROXY, Street
+from lab.street import CA_FILE, CONFIG, NAMES, ORIGIN, PROXY, Street
 
 ALLOWED = {"alpha": ["a.test", "c.test"], "beta": ["b.test", ".example.test"], "gamma": []}
 
@@ -186,3 +186,20 @@ def test_an_agent_whose_time_is_over_is_refused(street):
 
 def test_check_is_content_beside_a_running_daemon(street):
     assert street.host.tool("check").returncode == 0
+
+
+@pytest.mark.parametrize("before, after, probe, said", [
+    ('listen = ["10.200.0.1:3128"]', 'listen = ["127.0.0.1:3128"]', "proxy", 'add "10.200.0.1:3128" to server.listen'),
+    ('directories = ["/run/stile/agents.d"]', "directories = []", "known", "agents.directories")])
+def test_check_notices_a_daemon_that_does_not_serve_the_agents(before, after, probe, said):
+    """The fence is whole, and nothing works."""
+    place = Street()
+    try:
+        place.host.tool("create", "alpha", "--allow", "a.test")
+        place.host.write("/etc/stile/stile.toml", CONFIG.replace(before, after))
+        place.start_daemon()
+        done = place.host.tool("check", "--json", check=False)
+        wrong = {row["probe"]: row["got"] for row in json.loads(done.stdout)["rows"] if not row["ok"]}
+        assert done.returncode == 1 and list(wrong) == [probe] and said in wrong[probe], wrong
+    finally:
+        place.close()

@@ -102,12 +102,14 @@ def main(setup):
     elif not setup.get("is_late"):
         listener.open(path)
     drop = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user else []
-    late = ["late"] if setup.get("is_late") else []
+    late = ["late"] if setup.get("is_late") or setup.get("is_rebound") else []
     process = subprocess.Popen(
         [*drop, program, "run", *setup["flags"], "--", "/usr/bin/python3", "-c", PROBE, path, *late],
         cwd="/workspace", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     if late:
         assert process.stdout.readline() == "ready\n"
+        if setup.get("is_rebound"):
+            os.unlink(path)
         listener.open(path)
         process.stdin.write("go\n")
     out, _ = process.communicate(timeout=45)

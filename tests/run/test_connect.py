@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import subprocess
 
 import pytest
 from fence import USER
@@ -53,6 +54,18 @@ def test_the_agent_goes_with_the_command(fence, daemon):
     card = fence.write("card.json", json.dumps({"agent_id": "alpha", "allowed_hosts": ["c.test"]}))
     for _ in range(2):  # its name would be taken
         assert curl(fence, "--card", card, name="x.test").out == "403 000"
+
+
+def test_a_daemon_that_ends_in_mid_run_is_told_of(fence, daemon):
+    command = fence.start("--connect", fence.control, command=["sh", "-c", "echo ready; read line"], config="",
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert command.stdout.readline() == b"ready\n"
+        daemon.stop()
+        _, err = command.communicate(b"go\n", 30)
+    finally:
+        command.kill()
+    assert f"the daemon at {fence.control} has ended" in err.decode() and command.returncode == 0
 
 
 def test_without_a_daemon_nothing_runs(fence):

@@ -128,6 +128,13 @@ def test_a_socket_that_appears_later_is_not_seen(fence, path):
     assert found["answer"] in ("ENOENT", "ECONNREFUSED") and found["accepted"] == 0, found
 
 
+@pytest.mark.parametrize("path", ["/opt/service/x.sock", "/run/x.sock", "/home/u/x.sock"])
+def test_a_socket_that_its_service_binds_again_stays_hidden(fence, path):
+    """Except in the working directory: see "Sockets" in docs/run.md."""
+    found = try_it(fence, path, {}, more={"is_rebound": True}.items())
+    assert found["answer"] in ("ENOENT", "ECONNREFUSED") and found["accepted"] == 0, found
+
+
 def test_the_commands_own_sockets_work(fence):
     done = fence.python(script="""
 import socket

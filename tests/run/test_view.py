@@ -221,6 +221,24 @@ def test_a_log_is_not_written_through_a_link(fence):
     assert not list(elsewhere.iterdir())
 
 
+def test_nor_through_a_link_below_dev(fence):
+    """Any user can make links in /dev/shm; those that the system makes in /dev are followed."""
+    elsewhere = fence.folder / "elsewhere"
+    shared = Path(tempfile.mkdtemp(prefix="stile-test-", dir="/dev/shm"))
+    shared.chmod(0o755)
+    try:
+        (shared / "audit.jsonl").symlink_to(elsewhere)
+        (fence.folder / "audit.jsonl").symlink_to(elsewhere)
+        for log in (shared / "audit.jsonl", f"/dev/..{fence.folder}/audit.jsonl", f"/dev/fd/../..{shared}/audit.jsonl"):
+            done = fence.shell("--audit", log, script="echo ran")
+            assert done.code == 125 and done.out == "" and not elsewhere.exists(), done
+    finally:
+        shutil.rmtree(shared)
+    assert fence.shell("--audit", "/dev/null", script="echo ran").out == "ran\n"
+    if not fence.is_user:  # who may not open the pipe of the test again
+        assert '"event":"start"' in fence.shell("--audit", "/dev/stdout", script="true").out
+
+
 def test_nor_is_an_older_one_read_through_a_link(root_fence):
     secret = root_fence.folder / "secret"
     secret.write_text("")  # what a new log could go on from

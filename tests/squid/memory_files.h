@@ -17,7 +17,7 @@ inline Files memory_files(const Content& content) {
   files.read = [&content](const std::string& path) -> Result<std::string> {
     const auto found = content.find(path);
     if (found == content.end()) return Error{path + ": there is no such file"};
-    return Result<std::string>{boost::system::in_place_value, found->second};
+    return text_result(found->second);
   };
   // "conf.d/*" stands for all below it; without a star, for itself.
   files.glob = [&content](const std::string& pattern) {

@@ -17,14 +17,14 @@ using std::chrono::seconds;
 class OutcomeFileTest : public testing::Test {
  protected:
   OutcomeFileTest() {
-    char name[] = "/tmp/stile-outcome-XXXXXX";
-    folder_ = ::mkdtemp(name);
+    folder_ = testing::TempDir() + "outcome_XXXXXX";
+    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
     pid_file_ = folder_ + "/squid.pid";
   }
   ~OutcomeFileTest() override { std::filesystem::remove_all(folder_); }
 
-  [[nodiscard]] OutcomeFile daemon() const { return std::move(*OutcomeFile::create(pid_file_)); }
-  [[nodiscard]] OutcomeFile asker() const { return std::move(*OutcomeFile::open(pid_file_)); }
+  [[nodiscard]] OutcomeFile daemon() const { return *OutcomeFile::create(pid_file_); }
+  [[nodiscard]] OutcomeFile asker() const { return *OutcomeFile::open(pid_file_); }
   [[nodiscard]] std::string name() const { return pid_file_ + ".outcome"; }
 
   std::string folder_, pid_file_;

@@ -14,8 +14,9 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 MOST_VALIDATED = 1000  # it takes a third of a millisecond a line; of more, a sample
 
 KEYS = ["ts", "seq", "event", "agent", "src", "conn", "method", "scheme", "host", "port", "path",
-        "verdict", "reason", "rule", "status", "origin", "sni", "bytes_up", "bytes_down",
-        "duration_ms", "stripped", "count", "policy", "actor", "chain", "prev"]
+        "verdict", "reason", "rule", "status", "origin", "sni", "tls", "secret", "bytes_up",
+        "bytes_down", "duration_ms", "stripped", "count", "policy", "actor", "detail", "chain",
+        "prev"]
 EVENTS = {"open", "close", "deny", "policy", "grant", "start", "stop", "audit-gap"}
 # Events that tell of the daemon itself may say more than the keys of a request.
 FREE_EVENTS = {"policy", "grant", "start", "stop", "audit-gap"}
@@ -25,7 +26,9 @@ REASONS = {
     "host-denied", "host-not-allowed", "rate-limited", "too-many-connections", "budget-exhausted",
     "dns-failure", "address-forbidden", "origin-unreachable", "origin-timeout",
     "origin-bad-response", "not-tls", "sni-missing", "sni-mismatch", "ech-refused",
-    "client-hello-timeout", "audit-unavailable", "overloaded", "draining", "header-timeout",
+    "client-hello-timeout", "client-tls-failed", "no-application-protocol", "host-mismatch",
+    "method-not-allowed", "path-not-allowed", "upgrade-not-allowed", "body-too-large",
+    "credential-refused", "placeholder-misplaced", "origin-certificate", "audit-unavailable", "overloaded", "draining", "header-timeout",
     "header-too-large", "internal-error", "revoked", "idle-timeout"}
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
 PRINTABLE = re.compile(rb"[ -~]*")

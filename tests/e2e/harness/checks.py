@@ -6,6 +6,7 @@ STATUS = {
     "bad-request": 400, "rate-limited": 429, "too-many-connections": 429, "budget-exhausted": 429,
     "dns-failure": 502, "origin-unreachable": 502, "origin-timeout": 504,
     "origin-bad-response": 502, "audit-unavailable": 503, "overloaded": 503, "draining": 503,
+    "host-mismatch": 421, "body-too-large": 413, "origin-certificate": 502,
     "header-timeout": 408, "header-too-large": 431, "internal-error": 500,
 }
 

@@ -38,6 +38,7 @@ class Stiled:
     def __init__(self, folder, settings, addresses, ca_file):
         self.folder, self.settings, self.addresses = folder, settings, addresses
         self.ca_file = ca_file
+        self.stile_ca = str(Path(settings["intercept"]["ca"]) / "ca.pem")
         self.config = folder / "stile.toml"
         self.log = folder / "stiled.log"
         self.stdout = folder / "stdout.txt"

@@ -26,6 +26,7 @@ class World:
         self.dns = DnsServer(self.site.address(2), self.site.dns_port)
         self.exceptions = []
         self.agents = []
+        self.secrets = []
         self.addresses = {"stranger": self.site.stranger}
         self.proxies = []
         self._closing = []
@@ -98,6 +99,14 @@ class World:
         self.agents.append(made)
         return made
 
+    def secret(self, name, value, hosts, **entry):
+        """A [[secret]] in a file."""
+        path = self.write(f"secret-{name}", value + "\n")
+        path.chmod(0o600)
+        made = {"name": name, "file": str(path), "hosts": hosts, **entry}
+        self.secrets.append(made)
+        return made
+
     def settings(self, **sections):
         base = {
             "server": {
@@ -114,9 +123,13 @@ class World:
             "limits": {"drain_timeout_ms": 500},
             "audit": {"path": str(Path(self.folder) / "audit.jsonl")},
             "agents": {"directories": []},
+            "intercept": {"ca": str(Path(self.folder) / "ca"),
+                          "trust": [self.certificates.ca_file]},
         }
         for section, changes in sections.items():
             base.setdefault(section, {}).update(changes)
+        if self.secrets:
+            base["secret"] = self.secrets
         base["agent"] = self.agents
         return base
 

@@ -5,8 +5,6 @@
 
 #include <set>
 
-#include "proxy/base/random.h"
-
 namespace stile {
 namespace {
 
@@ -34,12 +32,6 @@ TEST(SeededHash, DependsOnTheKeyAndOnEachByte) {
 TEST(SeededHash, TheProcessHasAKeyOfItsOwn) {
   EXPECT_NE(SeededHash{}("example.com"), sip_hash({}, "example.com"));
   EXPECT_EQ(SeededHash{}("example.com"), SeededHash{}("example.com"));
-}
-
-TEST(Random, DoesNotRepeatAcrossItsPool) {
-  Random random;
-  std::set<std::uint64_t> seen;
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(seen.insert(random.next()).second);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ struct PoolTest : ::testing::Test {
   SilentServer server;
   int ended = 0;
   std::unique_ptr<ChannelPool> pool =
-      std::move(*ChannelPool::open(loop, {server.text(), std::chrono::seconds{60}, false}));
+      *ChannelPool::open(loop, {server.text(), std::chrono::seconds{60}, false});
 
   SilentServer::Question ask(std::uint16_t id) {
     pool->query("hangs.test", Rtype::a, id, [this](auto packet) {

@@ -29,7 +29,7 @@ class RefusalLogTest : public ::testing::Test {
     std::filesystem::remove(path_);
     audit::Log::Options options;
     options.path = path_;
-    log_ = std::move(*audit::Log::open(options));
+    log_ = *audit::Log::open(options);
     queue_.emplace(loop_, *log_);
   }
   ~RefusalLogTest() override { std::filesystem::remove(path_); }

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "acl/look_alike.h"
 #include "acl/refusal_words.h"
 #include "proxy/session/rate.h"
 
@@ -20,6 +21,11 @@ Refusal refused(Reason reason) {
   refusal.host = "example.com";
   refusal.port = 443;
   return refusal;
+}
+
+std::string hint_of(const Refusal& refusal) { return allow_hint(refusal, remedy_of(refusal)); }
+std::string message_of(const Refusal& refusal) {
+  return refusal_message(refusal, remedy_of(refusal), hint_of(refusal));
 }
 
 TEST(WriteRefusal, SaysTheReasonWhereClientsLook) {
@@ -54,31 +60,31 @@ TEST(WriteRefusal, HasNoHintThatAShellWouldRun) {
   Refusal refusal = refused(Reason::host_not_allowed);
   for (const char* host : {"$(id).test", "a;b.test", "-rf.test", "*", ".com"}) {
     refusal.host = host;
-    EXPECT_EQ(allow_hint(refusal), "") << host;
+    EXPECT_EQ(hint_of(refusal), "") << host;
   }
 }
 
 TEST(WriteRefusal, HintNamesThePortAndSchemeThatAreNeeded) {
   Refusal refusal = refused(Reason::port_not_allowed);
   refusal.port = 8443;
-  EXPECT_EQ(allow_hint(refusal), "stile allow alpha example.com:8443");
+  EXPECT_EQ(hint_of(refusal), "stile allow alpha example.com:8443");
   refusal.port = 443;  // refused, so that a bare name would not help
-  EXPECT_EQ(allow_hint(refusal), "stile allow alpha example.com:443");
+  EXPECT_EQ(hint_of(refusal), "stile allow alpha example.com:443");
   refusal.port = 22;
-  EXPECT_EQ(allow_hint(refusal), "stile allow alpha tcp://example.com:22");
+  EXPECT_EQ(hint_of(refusal), "stile allow alpha tcp://example.com:22");
   refusal.scheme = acl::Scheme::http;
   refusal.port = 80;
-  EXPECT_EQ(allow_hint(refusal), "stile allow alpha http://example.com");
+  EXPECT_EQ(hint_of(refusal), "stile allow alpha http://example.com");
 }
 
 TEST(WriteRefusal, MessageStandsAlone) {
   Refusal refusal = refused(Reason::host_not_allowed);
-  EXPECT_EQ(refusal_message(refusal, allow_hint(refusal)),
+  EXPECT_EQ(message_of(refusal),
             "Stile refused example.com:443 for agent alpha: not on its allowlist; ask the operator "
             "for: stile allow alpha example.com");
   refusal.granted_by = GrantedBy::flag;
   refusal.agent = "run";
-  EXPECT_EQ(refusal_message(refusal, allow_hint(refusal)),
+  EXPECT_EQ(message_of(refusal),
             "Stile refused example.com:443 for agent run: not on its allowlist; ask the operator "
             "for --allow example.com");
   EXPECT_NE(write_refusal(refusal).find("\"hint\":\"--allow example.com\""), std::string::npos);
@@ -88,7 +94,7 @@ TEST(WriteRefusal, MessageSaysWhatWhoWhyAndWhatToDoForEveryReason) {
   std::set<std::string_view> causes;
   for (std::size_t i = 1; i < acl::reason_count; ++i) {
     const Refusal refusal = refused(static_cast<Reason>(i));
-    const std::string message = refusal_message(refusal, allow_hint(refusal));
+    const std::string message = message_of(refusal);
     const std::string_view reason = text(refusal.reason);
     EXPECT_TRUE(message.starts_with("Stile refused example.com:443 for agent alpha: ") ||
                 message.starts_with("Stile could not reach example.com:443 for agent alpha: "))
@@ -98,23 +104,53 @@ TEST(WriteRefusal, MessageSaysWhatWhoWhyAndWhatToDoForEveryReason) {
   }
 }
 
+TEST(WriteRefusal, ABadRequestIsToldWhatIsWrong) {
+  Refusal refusal = refused(Reason::bad_request);
+  refusal.fault = "the request has no port";
+  EXPECT_EQ(message_of(refusal),
+            "Stile refused example.com:443 for agent alpha: the request has no port; correct the "
+            "request");
+}
+
+TEST(WriteRefusal, NeitherALookAlikeNorADeniedHostGetsAHint) {
+  acl::AgentPolicy policy;
+  acl::RuleSet::Builder allow{"allow"}, deny{"deny"};
+  ASSERT_TRUE(allow.add_text("example.com", 1));
+  ASSERT_TRUE(deny.add_text(".evil.test", 1));
+  policy.allow.sets = {std::move(allow).build()};
+  policy.deny.sets = {std::move(deny).build()};
+  policy.look_alikes = acl::LookAlikes::of(policy.allow);
+  Refusal refusal = refused(Reason::host_not_allowed);
+  refusal.policy = &policy;
+  refusal.host = "exmaple.com";
+  EXPECT_EQ(hint_of(refusal), "");
+  EXPECT_EQ(
+      message_of(refusal),
+      "Stile refused exmaple.com:443 for agent alpha: not on its allowlist, but it looks like "
+      "example.com, which is allowed; check the spelling");
+  refusal = refused(Reason::port_not_allowed);
+  refusal.policy = &policy;
+  refusal.host = "a.evil.test";
+  EXPECT_EQ(hint_of(refusal), "");
+  EXPECT_NE(message_of(refusal).find("a deny rule names it"), std::string::npos);
+}
+
 TEST(WriteRefusal, MessageDoesWithoutAHostOrAnAgent) {
   Refusal refusal;
   refusal.reason = Reason::unknown_agent;
   refusal.agent = "-";
-  EXPECT_TRUE(
-      refusal_message(refusal, {}).starts_with("Stile refused the connection: the address"));
+  EXPECT_TRUE(message_of(refusal).starts_with("Stile refused the connection: the address"));
   refusal.host = "2001:db8::1";
   refusal.port = 443;
-  EXPECT_TRUE(refusal_message(refusal, {}).starts_with("Stile refused [2001:db8::1]:443: "));
+  EXPECT_TRUE(message_of(refusal).starts_with("Stile refused [2001:db8::1]:443: "));
 }
 
 TEST(WriteRefusal, MessageKeepsItsEndWhateverTheAgentSent) {
   const std::string host(5000, 'a');
   Refusal refusal = refused(Reason::bad_request);
   refusal.host = host;
-  EXPECT_TRUE(refusal_message(refusal, {}).ends_with("correct the request"));
-  EXPECT_LT(refusal_message(refusal, {}).size(), 512U);
+  EXPECT_TRUE(message_of(refusal).ends_with("correct the request"));
+  EXPECT_LT(message_of(refusal).size(), 512U);
 }
 
 TEST(WriteRefusal, NothingThatTheAgentSentBreaksTheAnswer) {

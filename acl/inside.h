@@ -1,0 +1,81 @@
+// Inside: what of an agent's policy sees inside TLS, and steps 11 and 12 for one request there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "acl/decision.h"
+#include "acl/path_pattern.h"
+#include "acl/rule_set.h"
+#include "acl/secret.h"
+
+namespace stile::acl {
+
+// One [[agent.request]] without its host.
+struct RequestRule {
+  std::vector<std::string> methods;  // empty: any
+  std::vector<PathPattern> paths;    // empty: any
+  std::optional<std::uint64_t> max_body;
+  bool websocket = false;
+  std::vector<std::string> keep_headers;  // lower-case
+};
+
+// A tunnel to one of these hosts is opened. A host without a port means every port: a rule that
+// sees too little would let requests pass unseen.
+struct Inside {
+  // For each rule of the host lists, the entries or secrets that it belongs to.
+  using Owners = std::vector<std::vector<std::uint32_t>>;
+  std::shared_ptr<const RuleSet> request_hosts;
+  Owners requests_of_host;
+  std::vector<RequestRule> requests;
+  std::shared_ptr<const RuleSet> secret_hosts;
+  Owners secrets_of_host;
+  std::vector<AgentSecret> secrets;
+
+  [[nodiscard]] bool opens(const HostKey& key, std::uint16_t port) const;
+};
+
+struct RequestField {
+  std::string_view name, value;
+};
+
+// One request in an opened tunnel, as it was sent.
+struct RequestFacts {
+  bool names_tunnel = false;  // its authority is that of the CONNECT
+  std::string_view method;
+  std::string_view path;    // without the query
+  std::string_view target;  // with it
+  bool wants_websocket = false;
+  std::optional<std::uint64_t> body_bytes;  // if announced
+  // Null once the head is gone: a request in progress is judged again without step 12.
+  const std::vector<RequestField>* fields = nullptr;
+};
+
+// What a request that passes may do.
+struct RequestTerms {
+  const RequestRule* rule = nullptr;        // null: no entry covers this host
+  std::vector<const AgentSecret*> secrets;  // to be put in, one for each header
+  std::vector<const AgentSecret*> of_host;  // all secrets of this host: its answers are scrubbed
+};
+
+struct RequestFault {
+  Reason reason = Reason::none;
+  std::string detail;
+  RuleRef rule;  // the host of the entry that allowed it, or came nearest
+};
+
+// Step 11.
+[[nodiscard]] RequestFault judge_request(const Inside& inside, const HostKey& key,
+                                         std::uint16_t port, const RequestFacts& facts,
+                                         RequestTerms& terms);
+// Step 12, with the terms of step 11. `credentials` are the header names to strip, in lower case.
+[[nodiscard]] RequestFault judge_credentials(const Inside& inside, const RequestFacts& facts,
+                                             std::span<const std::string> credentials,
+                                             const RequestTerms& terms);
+
+}  // namespace stile::acl

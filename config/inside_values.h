@@ -1,0 +1,85 @@
+// Values of the settings that look inside TLS: secrets and request entries.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/list_values.h"
+
+namespace stile::config {
+
+struct PathOrNone {  // "": none
+  static constexpr std::string_view type = "path or \"\"";
+  static std::optional<std::string> read(const Node& node, const Reader& reader);
+  static std::string print(const std::string& value) { return Text::print(value); }
+};
+
+struct SecretName {
+  static constexpr std::string_view type = "name";
+  static std::optional<std::string> read(const Node& node, const Reader& reader);
+  static std::string print(const std::string& value) { return AgentId::print(value); }
+};
+
+struct SecretNameElement {
+  static constexpr std::string_view list_type = "list of names";
+  static constexpr bool may_repeat = false;
+  using Value = std::string;
+  static std::optional<Value> read(const Node& node, const Reader& reader) {
+    return SecretName::read(node, reader);
+  }
+  static std::string print(const Value& value) { return Text::print(value); }
+};
+
+struct HeaderName {
+  static constexpr std::string_view type = "header name";
+  static std::optional<std::string> read(const Node& node, const Reader& reader);
+  static std::string print(const std::string& value) { return AgentId::print(value); }
+};
+
+struct SecretFormat {
+  static constexpr std::string_view type = "string with one {}";
+  static std::optional<std::string> read(const Node& node, const Reader& reader);
+  static std::string print(const std::string& value) { return Text::print(value); }
+};
+
+struct OwnWord {
+  static constexpr std::string_view type = "\"replace\" or \"refuse\"";
+  static std::optional<bool> read(const Node& node, const Reader& reader);
+  static std::string print(bool refuses) { return refuses ? "\"refuse\"" : "\"replace\""; }
+};
+
+struct SecretHostElement {  // a name or *.below, opt. with a port
+  static constexpr std::string_view list_type = "list of patterns";
+  static constexpr bool may_repeat = false;
+  using Value = PlacedPattern;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return PatternElement::print(value); }
+};
+
+struct PathPatternElement {
+  static constexpr std::string_view list_type = "list of paths with * and **";
+  static constexpr bool may_repeat = false;
+  using Value = acl::PathPattern;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return Text::print(value.text()); }
+};
+
+struct MethodElement {
+  static constexpr std::string_view list_type = "list of methods";
+  static constexpr bool may_repeat = false;
+  using Value = std::string;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return Text::print(value); }
+};
+
+struct RequestElement {
+  static constexpr std::string_view list_type = "list of tables";
+  static constexpr bool may_repeat = true;
+  using Value = RequestSettings;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value);
+};
+
+}  // namespace stile::config

@@ -1,0 +1,175 @@
+// launch: what a card says to a launcher.
+#include "config/launch.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/quoted.h"
+#include "config/json_loader.h"
+#include "config/list_values.h"
+#include "config/settings_reader.h"
+
+namespace stile::config {
+namespace {
+
+using Limits = ResourceLimits;
+
+constexpr std::array<LimitKey, 6> all_limit_keys{{
+    {"memory_mb", &Limits::memory_mb, 4, 1 << 24},
+    {"cpu_percent", &Limits::cpu_percent, 1, 100'000},
+    {"cpu_shares", &Limits::cpu_shares, 2, 262'144},
+    {"max_processes", &Limits::max_processes, 1, 1 << 22},
+    {"max_open_files", &Limits::max_open_files, 8, 1 << 20},
+    {"disk_mb", &Limits::disk_mb, 1, 1 << 30},
+}};
+
+struct ProviderKey {
+  std::string_view provider, variable;
+};
+constexpr std::array<ProviderKey, 4> provider_keys{{{"anthropic", "ANTHROPIC_API_KEY"},
+                                                    {"openai", "OPENAI_API_KEY"},
+                                                    {"gemini", "GEMINI_API_KEY"},
+                                                    {"custom", "API_KEY"}}};
+
+struct TagElement {
+  static constexpr std::string_view list_type = "list of tags";
+  static constexpr bool may_repeat = true;
+  using Value = std::string;
+  static std::optional<Value> read(const Node& node, const Reader& reader) {
+    return Text::read(node, reader);
+  }
+  static std::string print(const Value& value) { return Text::print(value); }
+};
+
+bool is_variable_name(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+  };
+  return !name.empty() && is_letter(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+// An argument or the value of a variable: a script has newlines.
+std::optional<std::string> read_word(const Node& node, const Reader& reader) {
+  const auto* text = node.as<std::string>();
+  if (text == nullptr) return reader.wrong_type(node, "a string");
+  if (text->find('\0') != std::string::npos) return reader.error(node, "contains a NUL");
+  return *text;
+}
+
+template <class T>
+void set(std::optional<T> value, T& member) {
+  if (value) member = std::move(*value);
+}
+
+}  // namespace
+
+std::span<const LimitKey> limit_keys() noexcept { return all_limit_keys; }
+
+std::string_view key_variable(std::string_view api_provider) noexcept {
+  for (const auto& key : provider_keys) {
+    if (key.provider == api_provider) return key.variable;
+  }
+  return {};
+}
+
+std::optional<std::vector<std::string>> read_texts(const Node& node, const Reader& reader) {
+  const auto* elements = node.as<Node::Array>();
+  if (elements == nullptr) return reader.wrong_type(node, "a list");
+  std::vector<std::string> texts;
+  for (const auto& element : *elements) {
+    auto text = read_word(element, reader);
+    if (!text) return std::nullopt;
+    texts.push_back(std::move(*text));
+  }
+  return texts;
+}
+
+std::optional<std::vector<Variable>> read_variables(const Node& node, const Reader& reader) {
+  const auto* table = node.as<Node::Table>();
+  if (table == nullptr) return reader.wrong_type(node, "a table of variables");
+  std::vector<Variable> variables;
+  for (const auto& member : *table) {
+    if (!is_variable_name(member.key)) {
+      return reader.error(member.value, printable(member.key) + " is not a name of a variable");
+    }
+    auto value = read_word(member.value, reader);
+    if (!value) return std::nullopt;
+    variables.push_back({member.key, std::move(*value)});
+  }
+  return variables;
+}
+
+std::optional<ResourceLimits> read_limits(const Node& node, const Reader& reader) {
+  const auto* table = node.as<Node::Table>();
+  if (table == nullptr) return reader.wrong_type(node, "a table of limits");
+  ResourceLimits limits;
+  Reader inner = reader;
+  for (const auto& member : *table) {
+    inner.key = reader.key + '.' + printable(member.key.substr(0, 64));
+    const auto* const found =
+        std::find_if(all_limit_keys.begin(), all_limit_keys.end(),
+                     [&](const LimitKey& key) { return key.name == member.key; });
+    if (found == all_limit_keys.end()) {
+      std::vector<std::string_view> known;
+      for (const auto& key : all_limit_keys) known.push_back(key.name);
+      unknown_key(member, inner, known);
+      return std::nullopt;
+    }
+    const auto value = read_integer(member.value, inner, found->least, found->most);
+    if (!value) return std::nullopt;
+    limits.*found->member = static_cast<std::uint64_t>(*value);
+  }
+  return limits;
+}
+
+bool read_launch_key(const Member& member, const Reader& reader, LaunchSettings& launch) {
+  const auto& [name, position, value] = member;
+  if (name == "workspace") {
+    set(Path::read(value, reader), launch.workspace);
+  } else if (name == "command") {
+    set(read_texts(value, reader), launch.command);
+  } else if (name == "environment") {
+    set(read_variables(value, reader), launch.environment);
+  } else if (name == "api_provider") {
+    set(Text::read(value, reader), launch.api_provider);
+  } else if (name == "api_key_file") {
+    set(Path::read(value, reader), launch.api_key_file);
+  } else if (name == "read") {
+    set(List<PathElement>::read(value, reader), launch.read);
+  } else if (name == "write") {
+    set(List<PathElement>::read(value, reader), launch.write);
+  } else if (name == "tags") {
+    set(List<TagElement>::read(value, reader), launch.tags);
+  } else if (name == "resource_limits") {
+    set(read_limits(value, reader), launch.limits);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Checked<LaunchSettings> parse_launch(std::string_view text, const CardOrigin& origin) {
+  const auto document = parse_json(text, origin.name);
+  if (!document) return document.error();
+  LaunchSettings launch;
+  Diagnostics problems;
+  if (const auto* table = document->as<Node::Table>()) {
+    Reader reader{problems, origin.name, origin.directory, {}};
+    for (const auto& member : *table) {
+      reader.key = printable(member.key.substr(0, 64));
+      static_cast<void>(read_launch_key(member, reader, launch));
+    }
+    if (!launch.api_key_file.empty() && key_variable(launch.api_provider).empty()) {
+      reader.key = "api_key_file";
+      reader.error(*document, "it is not known in which variable the key belongs",
+                   "api_provider: anthropic, openai, gemini or custom");
+    }
+  }
+  if (problems.has_errors()) return problems;
+  return launch;
+}
+
+}  // namespace stile::config

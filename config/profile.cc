@@ -1,0 +1,141 @@
+// Profile: what a known agent needs.
+#include "config/profile.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "base/files.h"
+#include "base/program.h"
+#include "base/quoted.h"
+#include "config/list_values.h"
+#include "config/settings_reader.h"
+#include "config/toml_loader.h"
+#include "config/trust.h"
+
+namespace stile::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_profile_bytes = 64U << 10U;
+
+std::optional<std::vector<std::string>> read_home_paths(const Node& node, const Reader& reader) {
+  auto paths = read_texts(node, reader);
+  if (!paths) return std::nullopt;
+  for (const auto& path : *paths) {
+    const fs::path parts{path};
+    const bool is_rooted = path.starts_with("~/") || path.starts_with('/');
+    if (!is_rooted || std::find(parts.begin(), parts.end(), "..") != parts.end()) {
+      return reader.error(node, in_quotes(path) + " must begin with ~/ or / and contain no ..");
+    }
+  }
+  return paths;
+}
+
+void read_profile_key(const Member& member, const Reader& reader, Profile& profile) {
+  const auto set = [](auto value, auto& to) {
+    if (value) to = std::move(*value);
+  };
+  if (member.key == "about") {
+    set(Text::read(member.value, reader), profile.about);
+  } else if (member.key == "allow") {
+    set(List<PatternElement>::read(member.value, reader), profile.allow);
+  } else if (member.key == "harmless") {
+    set(List<PatternElement>::read(member.value, reader), profile.harmless);
+  } else if (member.key == "read") {
+    set(read_home_paths(member.value, reader), profile.read);
+  } else if (member.key == "write") {
+    set(read_home_paths(member.value, reader), profile.write);
+  } else if (member.key == "environment") {
+    set(read_variables(member.value, reader), profile.environment);
+  } else {
+    unknown_key(member, reader, {"about", "allow", "harmless", "read", "write", "environment"});
+  }
+}
+
+std::string variable_or(const char* name, std::string other) {
+  const char* value = ::secure_getenv(name);
+  return value != nullptr && *value == '/' ? value : std::move(other);
+}
+
+}  // namespace
+
+bool is_profile_name(std::string_view name) noexcept {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  return !name.empty() && name.size() <= 64 && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), is_plain);
+}
+
+Checked<Profile> parse_profile(std::string_view text, const std::string& name,
+                               const std::string& file) {
+  const auto document = parse_toml(text, file);
+  if (!document) return document.error();
+  Diagnostics problems;
+  Profile profile{name, file, {}, {}, {}, {}, {}, {}};
+  Reader reader{problems, file, std::nullopt, {}};
+  for (const auto& member : std::get<Node::Table>(document->value)) {
+    reader.key = printable(member.key.substr(0, 64));
+    read_profile_key(member, reader, profile);
+  }
+  if (problems.has_errors()) return problems;
+  return profile;
+}
+
+bool has_profile(const std::string& name, const std::vector<std::string>& directories) {
+  return is_profile_name(name) &&
+         std::any_of(directories.begin(), directories.end(), [&](const std::string& directory) {
+           std::error_code failed;
+           return fs::exists(fs::path{directory} / (name + ".toml"), failed);
+         });
+}
+
+Checked<Profile> load_profile(const std::string& name,
+                              const std::vector<std::string>& directories) {
+  Diagnostics problems;
+  std::string searched;
+  for (const auto& directory : directories) {
+    if (!has_profile(name, {directory})) {
+      searched += (searched.empty() ? "" : " and ") + directory;
+      continue;
+    }
+    const auto path = (fs::path{directory} / (name + ".toml")).string();
+    const auto opened = open_trusted(path, std::nullopt);
+    const auto text = opened ? read_all(opened->file.get(), max_profile_bytes) : opened.error();
+    if (text) return parse_profile(*text, name, path);
+    problems.file_error(path, text.error().message);
+    return problems;
+  }
+  problems.error({}, "", "there is no profile " + printable(name) + " in " + searched);
+  return problems;
+}
+
+std::vector<std::string> profile_names(const std::vector<std::string>& directories) {
+  std::set<std::string> names;
+  for (const auto& directory : directories) {
+    std::error_code failed;
+    for (fs::directory_iterator at{directory, failed}; !failed && at != fs::directory_iterator{};
+         at.increment(failed)) {
+      const auto name = at->path().stem().string();
+      if (at->path().extension() == ".toml" && is_profile_name(name)) names.insert(name);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> profile_directories() {
+  std::vector<std::string> directories;
+  const auto home = variable_or("HOME", "");
+  const auto config = variable_or("XDG_CONFIG_HOME", home.empty() ? "" : home + "/.config");
+  if (!config.empty()) directories.push_back(config + "/stile/profiles");
+  directories.push_back(
+      variable_or("STILE_PROFILES",
+                  (fs::path{program_directory()}.parent_path() / "share/stile/profiles").string()));
+  return directories;
+}
+
+}  // namespace stile::config

@@ -1,0 +1,133 @@
+// Interceptor: makes Stile an end of TLS, towards clients and towards origins.
+#include "proxy/intercept/interceptor.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <new>
+
+namespace stile::intercept {
+namespace {
+
+constexpr std::chrono::hours leaf_age{24};  // far below its life
+constexpr std::array<unsigned char, 9> http1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+
+// Where distributions keep all roots in one file. Workers cannot open files, so the hashed
+// directory that OpenSSL would search later is of no use.
+constexpr std::array bundles{"/etc/ssl/certs/ca-certificates.crt",
+                             "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
+
+// A client that sends no ALPN speaks HTTP/1.1; one that offers only other protocols is refused.
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
+                    const unsigned char* offered, unsigned int size, void*) {
+  unsigned char* chosen = nullptr;
+  if (SSL_select_next_proto(&chosen, out_size, http1.data(), http1.size(), offered, size) !=
+      OPENSSL_NPN_NEGOTIATED) {
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+  }
+  *out = chosen;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+// Strict on both sides: no old versions, no renegotiation, no compression, no early data.
+ContextPtr make_context(const SSL_METHOD* method) {
+  ContextPtr context{SSL_CTX_new(method)};
+  if (!context) throw std::bad_alloc{};
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_security_level(context.get(), 2);
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_max_early_data(context.get(), 0);
+  return context;
+}
+
+void trust_system(SSL_CTX* context) {
+  for (const char* bundle : bundles) {
+    if (::access(bundle, R_OK) == 0 && SSL_CTX_load_verify_file(context, bundle) == 1) break;
+  }
+  ERR_clear_error();
+}
+
+}  // namespace
+
+X509* Leaves::get(const Authority& authority, std::string_view host, SteadyTime now) {
+  std::string name{host};
+  if (const auto found = leaves_.find(name); found != leaves_.end()) {
+    Leaf& leaf = found->second;
+    if (now - leaf.made >= leaf_age) leaf = {authority.sign(host), now};
+    return leaf.certificate.get();
+  }
+  CertPtr made = authority.sign(host);
+  if (!made) return nullptr;
+  if (order_.size() >= most) {
+    leaves_.erase(order_.front());
+    order_.pop_front();
+  }
+  order_.push_back(name);
+  return leaves_.emplace(std::move(name), Leaf{std::move(made), now})
+      .first->second.certificate.get();
+}
+
+Result<std::shared_ptr<const Interceptor>> Interceptor::make(
+    std::shared_ptr<const Authority> authority, const std::vector<std::string>& trust) {
+  auto made = std::make_shared<Interceptor>();
+  made->authority_ = std::move(authority);
+  made->server_ = make_context(TLS_server_method());
+  SSL_CTX* const server = made->server_.get();
+  SSL_CTX_set_session_cache_mode(server, SSL_SESS_CACHE_OFF);  // tickets hold the sessions
+  SSL_CTX_set_num_tickets(server, 1);
+  SSL_CTX_set_alpn_select_cb(server, choose_protocol, nullptr);
+  SSL_CTX_set_options(server, SSL_OP_CIPHER_SERVER_PREFERENCE);
+  const std::string_view context_id = "stile";
+  SSL_CTX_set_session_id_context(server, reinterpret_cast<const unsigned char*>(context_id.data()),
+                                 static_cast<unsigned>(context_id.size()));
+
+  made->client_ = make_context(TLS_client_method());
+  SSL_CTX* const client = made->client_.get();
+  SSL_CTX_set_verify(client, SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_alpn_protos(client, http1.data(), http1.size());
+  SSL_CTX_set_session_cache_mode(client, SSL_SESS_CACHE_OFF);
+  trust_system(client);
+  for (const std::string& file : trust) {
+    if (SSL_CTX_load_verify_file(client, file.c_str()) != 1) {
+      return Error{"intercept.trust: " + file +
+                   ": no certificates could be read: " + openssl_error()};
+    }
+  }
+  return std::shared_ptr<const Interceptor>{std::move(made)};
+}
+
+std::unique_ptr<TlsLayer> Interceptor::accept(Socket& socket, std::string_view host,
+                                              std::string first, Leaves& leaves,
+                                              SteadyTime now) const {
+  X509* const leaf = leaves.get(*authority_, host, now);
+  SslPtr ssl{leaf == nullptr ? nullptr : SSL_new(server_.get())};
+  if (!ssl || SSL_use_certificate(ssl.get(), leaf) != 1 ||
+      SSL_use_PrivateKey(ssl.get(), authority_->leaf_key()) != 1) {
+    ERR_clear_error();
+    return nullptr;
+  }
+  for (X509* between : authority_->sent_chain()) {
+    if (SSL_add1_chain_cert(ssl.get(), between) != 1) return nullptr;
+  }
+  SSL_set_accept_state(ssl.get());
+  return std::make_unique<TlsLayer>(socket, std::move(ssl), std::move(first));
+}
+
+std::unique_ptr<TlsLayer> Interceptor::connect(Socket& socket, std::string_view host) const {
+  SslPtr ssl{SSL_new(client_.get())};
+  if (!ssl) return nullptr;
+  std::string name{host};
+  SSL_set_hostflags(ssl.get(),
+                    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  if (SSL_set1_host(ssl.get(), name.c_str()) != 1 ||
+      SSL_ctrl(ssl.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data()) !=
+          1) {
+    ERR_clear_error();
+    return nullptr;
+  }
+  SSL_set_connect_state(ssl.get());
+  return std::make_unique<TlsLayer>(socket, std::move(ssl), std::string{});
+}
+
+}  // namespace stile::intercept

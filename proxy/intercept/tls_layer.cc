@@ -1,0 +1,174 @@
+// TlsLayer: TLS over a stream's socket, with Stile as the server or the client.
+#include "proxy/intercept/tls_layer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+namespace stile::intercept {
+namespace {
+
+using IoResult = net::Stream::IoResult;
+
+// One write takes at most this much, so what waits for the socket is bounded.
+constexpr std::size_t most_in_a_write = 64 * 1024;
+// A peer that never reads but makes TLS answer it (key updates) is cut.
+constexpr std::size_t most_unsent = 4 * most_in_a_write;
+constexpr std::size_t kept_capacity = 1024;  // of an idle connection
+
+}  // namespace
+
+BIO_METHOD* TlsLayer::bio_method() noexcept {
+  static BIO_METHOD* const method = [] {
+    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "stile socket");
+    if (made == nullptr) return made;
+    BIO_meth_set_read(made, bio_read);
+    BIO_meth_set_write(made, bio_write);
+    BIO_meth_set_ctrl(made, bio_ctrl);
+    return made;
+  }();
+  return method;
+}
+
+TlsLayer::TlsLayer(Socket& socket, SslPtr ssl, std::string first)
+    : socket_{socket}, ssl_{std::move(ssl)}, first_{std::move(first)} {
+  BIO* bio = BIO_new(bio_method());
+  if (bio == nullptr) throw std::bad_alloc{};
+  BIO_set_data(bio, this);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl_.get(), bio, bio);
+  SSL_set_read_ahead(ssl_.get(), 1);
+}
+
+int TlsLayer::bio_read(BIO* bio, char* buffer, int size) noexcept {
+  auto& self = *static_cast<TlsLayer*>(BIO_get_data(bio));
+  BIO_clear_retry_flags(bio);
+  const auto most = static_cast<std::size_t>(size);
+  if (!self.first_.empty()) {
+    const std::size_t part = std::min(most, self.first_.size());
+    std::memcpy(buffer, self.first_.data(), part);
+    self.first_.erase(0, part);
+    if (self.first_.empty()) self.first_.shrink_to_fit();
+    return static_cast<int>(part);
+  }
+  if (self.socket_.is_readable()) {
+    const auto got = self.socket_.read(buffer, most);
+    if (got.bytes > 0) return static_cast<int>(got.bytes);
+    if (!got.would_block) {
+      self.saw_end_ = got.bytes == 0;
+      return got.bytes == 0 ? 0 : -1;
+    }
+  }
+  BIO_set_retry_read(bio);
+  return -1;
+}
+
+// Takes all of it: OpenSSL then never has to be called again with the same bytes.
+int TlsLayer::bio_write(BIO* bio, const char* data, int size) noexcept {
+  auto& self = *static_cast<TlsLayer*>(BIO_get_data(bio));
+  BIO_clear_retry_flags(bio);
+  try {
+    if (self.out_.size() - self.sent_ > most_unsent) return -1;
+    self.out_.append(data, static_cast<std::size_t>(size));
+  } catch (const std::exception&) {
+    return -1;
+  }
+  return size;
+}
+
+long TlsLayer::bio_ctrl(BIO* bio, int command, long, void*) noexcept {
+  if (command == BIO_CTRL_FLUSH) return 1;
+  if (command == BIO_CTRL_EOF) return static_cast<TlsLayer*>(BIO_get_data(bio))->saw_end_ ? 1 : 0;
+  return 0;
+}
+
+TlsLayer::Step TlsLayer::handshake() noexcept {
+  ERR_clear_error();
+  const int done = SSL_do_handshake(ssl_.get());
+  const bool waits = done != 1 && SSL_get_error(ssl_.get(), done) == SSL_ERROR_WANT_READ;
+  has_failed_ = done != 1 && !waits;
+  // Also a failure has something to send: the alert.
+  const IoResult sent = flush();
+  if (has_failed_) lacks_http1_ = ERR_GET_REASON(ERR_peek_error()) == SSL_R_NO_APPLICATION_PROTOCOL;
+  if (done == 1) keep_readable();
+  if (has_failed_ || (sent.bytes < 0 && !sent.would_block)) return Step::failed;
+  return done == 1 && !has_unsent() ? Step::done : Step::wait;
+}
+
+// Whatever was read ahead makes no new event.
+void TlsLayer::keep_readable() noexcept {
+  if (SSL_has_pending(ssl_.get()) == 1 || !first_.empty()) socket_.mark_readable();
+}
+
+IoResult TlsLayer::result_of(int returned) noexcept {
+  switch (SSL_get_error(ssl_.get(), returned)) {
+    case SSL_ERROR_WANT_READ:
+      return {-1, true, 0};
+    case SSL_ERROR_ZERO_RETURN:
+      return {0, false, 0};
+    default:
+      has_failed_ = true;
+      return {-1, false, EPROTO};
+  }
+}
+
+IoResult TlsLayer::read(char* buffer, std::size_t size) noexcept {
+  if (has_failed_) return {-1, false, EPROTO};
+  ERR_clear_error();
+  const int got = SSL_read(ssl_.get(), buffer, static_cast<int>(size));
+  if (has_unsent()) static_cast<void>(flush());  // an answer of TLS itself
+  if (got <= 0) return result_of(got);
+  keep_readable();
+  return {got, false, 0};
+}
+
+IoResult TlsLayer::write(const char* data, std::size_t size) noexcept {
+  if (has_failed_) return {-1, false, EPIPE};
+  if (has_unsent()) {
+    const IoResult sent = flush();
+    if (sent.bytes < 0 && !sent.would_block) return sent;
+    if (has_unsent()) return {-1, true, 0};
+  }
+  ERR_clear_error();
+  const int taken = SSL_write(ssl_.get(), data, static_cast<int>(std::min(size, most_in_a_write)));
+  if (taken <= 0) {
+    has_failed_ = true;
+    return {-1, false, EPIPE};
+  }
+  const IoResult sent = flush();
+  if (sent.bytes < 0 && !sent.would_block) return sent;
+  return {taken, false, 0};
+}
+
+IoResult TlsLayer::flush() noexcept {
+  while (has_unsent()) {
+    const IoResult sent = socket_.write(out_.data() + sent_, out_.size() - sent_);
+    if (sent.bytes < 0) return sent;
+    sent_ += static_cast<std::size_t>(sent.bytes);
+  }
+  sent_ = 0;
+  out_.clear();
+  if (out_.capacity() > kept_capacity) out_.shrink_to_fit();
+  return {0, false, 0};
+}
+
+bool TlsLayer::has_input() noexcept {
+  if (has_failed_) return true;
+  if (!socket_.is_readable() && SSL_has_pending(ssl_.get()) == 0) return false;
+  char byte = 0;
+  ERR_clear_error();
+  const int got = SSL_peek(ssl_.get(), &byte, 1);
+  if (has_unsent()) static_cast<void>(flush());
+  return got > 0 || SSL_get_error(ssl_.get(), got) != SSL_ERROR_WANT_READ;
+}
+
+void TlsLayer::end_output() noexcept {
+  if (has_failed_) return;
+  ERR_clear_error();
+  static_cast<void>(SSL_shutdown(ssl_.get()));
+  static_cast<void>(flush());
+}
+
+}  // namespace stile::intercept

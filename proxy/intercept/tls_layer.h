@@ -1,0 +1,48 @@
+// TlsLayer: TLS over a stream's socket, with Stile as the server or the client.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "proxy/intercept/openssl.h"
+#include "proxy/net/stream.h"
+
+namespace stile::intercept {
+
+class TlsLayer final : public net::Stream::Layer {
+ public:
+  enum class Step : std::uint8_t { done, wait, failed };
+
+  // `first` was already read from the socket and comes before what the socket has.
+  TlsLayer(Socket& socket, SslPtr ssl, std::string first);
+
+  // Goes on with the handshake as far as the socket allows. `wait`: flush if there is something
+  // unsent, else wait until the socket is readable.
+  [[nodiscard]] Step handshake() noexcept;
+  // Why it failed: the client offers other protocols than HTTP/1.1 only.
+  [[nodiscard]] bool lacks_http1() const noexcept { return lacks_http1_; }
+
+  [[nodiscard]] net::Stream::IoResult read(char* buffer, std::size_t size) noexcept override;
+  [[nodiscard]] net::Stream::IoResult write(const char* data, std::size_t size) noexcept override;
+  [[nodiscard]] bool has_unsent() const noexcept override { return sent_ < out_.size(); }
+  [[nodiscard]] net::Stream::IoResult flush() noexcept override;
+  [[nodiscard]] bool has_input() noexcept override;
+  void end_output() noexcept override;
+
+ private:
+  static BIO_METHOD* bio_method() noexcept;
+  static int bio_read(BIO* bio, char* buffer, int size) noexcept;
+  static int bio_write(BIO* bio, const char* data, int size) noexcept;
+  static long bio_ctrl(BIO* bio, int command, long number, void* pointer) noexcept;
+  [[nodiscard]] net::Stream::IoResult result_of(int returned) noexcept;
+  void keep_readable() noexcept;
+
+  Socket& socket_;
+  SslPtr ssl_;
+  std::string first_;
+  std::string out_;       // records to be sent
+  std::size_t sent_ = 0;  // of out_
+  bool saw_end_ = false, has_failed_ = false, lacks_http1_ = false;
+};
+
+}  // namespace stile::intercept

@@ -1,0 +1,72 @@
+// open_tls: Stile as an end of TLS, towards the client of an opened tunnel and towards its origins.
+#include "proxy/session/open_tls.h"
+
+#include <utility>
+
+#include "proxy/base/log.h"
+
+namespace stile::session {
+namespace {
+
+using acl::Reason;
+using metrics::TlsSide;
+
+log::Throttle no_interceptor;
+
+// False: it failed, or the request was cancelled.
+Task<bool> finish_handshake(Client& client, Socket& socket, intercept::TlsLayer& tls) {
+  for (;;) {
+    const auto step = tls.handshake();
+    if (step != intercept::TlsLayer::Step::wait) {
+      co_return step == intercept::TlsLayer::Step::done;
+    }
+    if (tls.has_unsent()) {
+      co_await socket.writable();
+    } else {
+      co_await socket.readable();
+    }
+    if (client.is_cancelled()) co_return false;
+  }
+}
+
+}  // namespace
+
+Task<Reason> open_client_tls(Client& client, const Request& request) {
+  Context& context = client.context;
+  client.interceptor = context.shared.interceptor();
+  if (!client.interceptor) {
+    no_interceptor.warning("a tunnel was refused: there is no CA to open it with");
+    co_return Reason::internal_error;
+  }
+  const std::string_view host = request.decision.host.text();
+  Socket& socket = client.stream.socket();
+  auto tls = client.interceptor->accept(socket, host, std::exchange(client.in, {}), context.leaves,
+                                        context.loop.now());
+  if (!tls) co_return Reason::internal_error;
+  client.set_deadline(context.limits.client_hello_timeout, Reason::client_hello_timeout);
+  const bool done = co_await finish_handshake(client, socket, *tls);
+  client.clear_deadline();
+  client.peer.tally->tls_handshake(TlsSide::client, done);
+  if (client.is_cancelled()) co_return client.cancelled();
+  if (!done) {
+    co_return tls->lacks_http1() ? Reason::no_application_protocol : Reason::client_tls_failed;
+  }
+  client.inside = std::string{host} + ':' + std::to_string(request.decision.port);
+  client.stream.put(std::move(tls));
+  co_return Reason::none;
+}
+
+Task<Reason> open_origin_tls(Client& client, const Request& request, net::Stream& origin) {
+  auto tls = client.interceptor->connect(origin.socket(), request.decision.host.text());
+  if (!tls) co_return Reason::internal_error;
+  client.set_deadline(client.context.limits.connect_timeout, Reason::origin_timeout);
+  const bool done = co_await finish_handshake(client, origin.socket(), *tls);
+  client.clear_deadline();
+  client.peer.tally->tls_handshake(TlsSide::origin, done);
+  if (client.is_cancelled()) co_return client.cancelled();
+  if (!done) co_return Reason::origin_certificate;
+  origin.put(std::move(tls));
+  co_return Reason::none;
+}
+
+}  // namespace stile::session

@@ -1,0 +1,78 @@
+// dry_run: what a command would see and be allowed, as text.
+#include "run/dry_run.h"
+
+#include <unistd.h>
+
+#include <string_view>
+
+#include "base/quoted.h"
+#include "config/effective.h"
+#include "config/list_files.h"
+
+namespace stile::run {
+namespace {
+
+std::string_view kind_of(const confine::Mount& mount) {
+  using enum confine::Content;
+  switch (mount.content) {
+    case bind:
+      return mount.is_writable ? "writable" : "read-only";
+    case empty:
+      return "empty, writable";
+    case proc:
+      return "processes inside";
+    case sys:
+      return "read-only";
+    case devices:
+      return "a few devices";
+  }
+  return "";
+}
+
+void print_files(const confine::View& view, std::ostream& out) {
+  out << "\n# Files\n";
+  for (const auto& mount : view.mounts) {
+    out << mount.target << ": " << kind_of(mount);
+    if (!mount.source.empty()) out << ", " << printable(mount.source) << " of the host";
+    out << '\n';
+  }
+  for (const auto& path : view.covers) out << printable(path) << ": hidden\n";
+  out << "starts in " << (view.directory.empty() ? "/" : view.directory) << '\n';
+}
+
+void print_limits(const config::ResourceLimits& limits, std::ostream& out) {
+  out << "\n# Limits\n";
+  bool is_any = false;
+  for (const auto& key : config::limit_keys()) {
+    if (!(limits.*key.member)) continue;
+    out << key.name << " = " << *(limits.*key.member) << '\n';
+    is_any = true;
+  }
+  if (!is_any) out << "none\n";
+}
+
+}  // namespace
+
+void print_plan(const Launch& launch, const confine::View& view, std::ostream& out) {
+  const auto& [agent, ports, http_ports, settings, workspace, access] = launch.permissions;
+  out << "# Policy\n";
+  config::ListFiles lists{::geteuid()};
+  config::Diagnostics ignored;  // the policy was compiled, so its files could be read
+  lists.get_all(agent.allow_files, {}, "allow_files", nullptr, ignored);
+  lists.get_all(agent.deny_files, {}, "deny_files", nullptr, ignored);
+  config::print_effective(agent, launch.settings, lists, out);
+  print_files(view, out);
+  out << "\n# Network\n"
+      << (agent.mode == acl::Mode::offline
+              ? "none: every request is refused\n"
+              : "a loopback with the proxy at 127.0.0.1:3128, which enforces the policy\n");
+  out << "\n# Variables that are set\n";
+  for (const auto& variable : settings.environment) out << variable.name << '\n';
+  if (settings.environment.empty()) out << "only those of the proxy\n";
+  print_limits(settings.limits, out);
+  out << "\n# Command\n";
+  for (const auto& word : launch.command) out << printable(word) << ' ';
+  out << "\nas user " << launch.identity.uid << ". Nothing was run.\n";
+}
+
+}  // namespace stile::run

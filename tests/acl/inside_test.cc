@@ -1,0 +1,241 @@
+// Steps 11 and 12: requests in opened tunnels, judged by tables.
+#include "acl/inside.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/acl/policies.h"
+
+namespace stile::acl {
+namespace {
+
+using test::agent;
+
+constexpr std::string_view placeholder = "sk-placeholder-1";
+
+std::vector<PathPattern> paths(const std::vector<std::string>& texts) {
+  std::vector<PathPattern> made;
+  for (const auto& text : texts) made.push_back(*PathPattern::parse(text));
+  return made;
+}
+
+std::shared_ptr<Secret> secret(std::string name, std::string header) {
+  auto made = std::make_shared<Secret>();
+  made->name = std::move(name);
+  made->header = std::move(header);
+  made->value = std::make_shared<SecretValue>();
+  made->value->set("the-real-value", 1);
+  return made;
+}
+
+// a.com with two entries; .b.com:8443 with one; key.com and *.key.com with a secret.
+AgentPolicy policy() {
+  AgentPolicy made = agent({"a.com", "key.com", "*.key.com", "c.com", "tcp://a.com:22"});
+  made.ports = {443, 8443, 22};
+  made.strip_request_headers = {"authorization", "x-api-key"};
+  auto inside = std::make_shared<Inside>();
+  inside->request_hosts = test::rule_set({"a.com", ".b.com:8443"}, "requests");
+  inside->requests_of_host = {{0, 1}, {2}};
+  inside->requests.resize(3);
+  inside->requests[0].methods = {"GET", "HEAD"};
+  inside->requests[0].paths = paths({"/repos/**"});
+  inside->requests[1].methods = {"POST"};
+  inside->requests[1].paths = paths({"/graphql"});
+  inside->requests[1].max_body = 100;
+  inside->requests[2].websocket = true;
+  inside->secret_hosts = test::rule_set({"key.com", "*.key.com"}, "secrets");
+  inside->secrets_of_host = {{0}, {0}};
+  inside->secrets.push_back({secret("api", "X-Api-Key"), std::string{placeholder}});
+  made.allow.sets.push_back(inside->request_hosts);
+  made.inside = inside;
+  return made;
+}
+
+struct Ask {
+  std::string_view authority, method, target;
+  std::vector<RequestField> fields{};
+  std::optional<std::uint64_t> body{};
+  bool websocket = false;
+  bool names_tunnel = true;
+};
+
+Decision judged(const AgentPolicy& agent, const Ask& ask, Scheme scheme = Scheme::tunnel) {
+  RequestFacts facts;
+  facts.names_tunnel = ask.names_tunnel;
+  facts.method = ask.method;
+  facts.target = ask.target;
+  facts.path = ask.target.substr(0, ask.target.find('?'));
+  facts.body_bytes = ask.body;
+  facts.wants_websocket = ask.websocket;
+  facts.fields = &ask.fields;
+  Query query = test::query(agent, ask.authority, scheme);
+  query.inside = &facts;
+  return decide(query);
+}
+
+TEST(Opened, AreExactlyTheHostsThatNeedIt) {
+  const AgentPolicy made = policy();
+  const struct {
+    std::string_view authority;
+    bool is_opened;
+  } cases[] = {
+      {"a.com:443", true},     {"a.com:8443", true},   {"a.com:22", false},  // tcp://
+      {"b.com:8443", true},    {"x.b.com:8443", true}, {"key.com:443", true},
+      {"x.key.com:443", true}, {"c.com:443", false},
+  };
+  for (const auto& [authority, is_opened] : cases) {
+    const Decision decision = test::ask(made, authority);
+    EXPECT_TRUE(decision.passes()) << authority;
+    EXPECT_EQ(decision.is_opened, is_opened) << authority;
+  }
+  EXPECT_FALSE(test::ask(made, "b.com:443").passes());  // its entry carries another port
+}
+
+TEST(DecideInside, RefusesWhatNoEntryAllows) {
+  const struct {
+    Ask ask;
+    std::string_view enforced, observed;
+  } cases[] = {
+      {{"a.com:443", "GET", "/repos/x?y=../z"}, "allow", "allow"},
+      {{"a.com:443", "HEAD", "/repos/x"}, "allow", "allow"},
+      {{"a.com:443", "POST", "/graphql", {}, 100}, "allow", "allow"},
+      {{"a.com:443", "POST", "/graphql", {}, 101}, "deny body-too-large", "deny body-too-large"},
+      {{"a.com:443", "PUT", "/repos/x"},
+       "deny method-not-allowed",
+       "would-deny method-not-allowed"},
+      {{"a.com:443", "get", "/repos/x"},
+       "deny method-not-allowed",
+       "would-deny method-not-allowed"},
+      {{"a.com:443", "GET", "/graphql"}, "deny path-not-allowed", "would-deny path-not-allowed"},
+      {{"a.com:443", "GET", "/repos/../x"}, "deny bad-request", "deny bad-request"},
+      {{"a.com:443", "GET", "/repos/x", {}, {}, true},
+       "deny upgrade-not-allowed",
+       "deny upgrade-not-allowed"},
+      {{"a.com:443", "GET", "/repos/x", {}, {}, false, false},
+       "deny host-mismatch",
+       "deny host-mismatch"},
+      {{"b.com:8443", "DELETE", "/a/../b", {}, {}, true}, "allow", "allow"},  // no path rules
+      {{"key.com:443", "DELETE", "//x"}, "allow", "allow"},
+      {{"key.com:443", "GET", "/", {}, {}, true},
+       "deny upgrade-not-allowed",
+       "deny upgrade-not-allowed"},
+      // An earlier step comes first, and a host that is no longer opened is cut.
+      {{"d.com:443", "GET", "/"}, "deny host-not-allowed", "deny revoked"},
+      {{"c.com:443", "GET", "/"}, "deny revoked", "deny revoked"},
+  };
+  AgentPolicy made = policy();
+  for (const auto& [ask, enforced, observed] : cases) {
+    made.mode = Mode::enforce;
+    EXPECT_EQ(test::outcome(judged(made, ask)), enforced) << ask.method << ' ' << ask.target;
+    made.mode = Mode::observe;
+    EXPECT_EQ(test::outcome(judged(made, ask)), observed) << ask.method << ' ' << ask.target;
+  }
+}
+
+TEST(DecideInside, HoldsForPlainHttpWithoutSecrets) {
+  AgentPolicy made = policy();
+  made.http_ports = {80};
+  EXPECT_EQ(test::outcome(judged(made, {"a.com:80", "GET", "/repos/x"}, Scheme::http)), "allow");
+  EXPECT_EQ(test::outcome(judged(made, {"a.com:80", "GET", "/x"}, Scheme::http)),
+            "deny path-not-allowed");
+  const Decision plain = judged(made, {"key.com:80", "GET", "/"}, Scheme::http);
+  EXPECT_TRUE(plain.passes());
+  EXPECT_TRUE(plain.terms.secrets.empty());
+}
+
+TEST(DecideInside, SetsASecretOnlyOnAllowedRequestsToItsHostsAndPaths) {
+  AgentPolicy made = policy();
+  EXPECT_EQ(judged(made, {"key.com:443", "GET", "/x"}).terms.secrets.size(), 1U);
+  EXPECT_EQ(judged(made, {"y.key.com:443", "GET", "/x"}).terms.secrets.size(), 1U);
+  EXPECT_TRUE(judged(made, {"a.com:443", "GET", "/repos/x"}).terms.secrets.empty());
+  auto narrow = std::make_shared<Inside>(*made.inside);
+  auto limited = secret("api", "X-Api-Key");
+  limited->paths = paths({"/v1/*"});
+  narrow->secrets = {{limited, std::string{placeholder}}};
+  made.inside = narrow;
+  EXPECT_EQ(judged(made, {"key.com:443", "GET", "/v1/x"}).terms.secrets.size(), 1U);
+  const Decision elsewhere = judged(made, {"key.com:443", "GET", "/v2/x"});
+  EXPECT_TRUE(elsewhere.passes() && elsewhere.terms.secrets.empty());
+  EXPECT_EQ(elsewhere.terms.of_host.size(), 1U);  // still its host: other credentials are dropped
+  EXPECT_EQ(test::outcome(judged(made, {"key.com:443", "GET", "/v1/../v2"})), "deny bad-request");
+  made.mode = Mode::observe;
+  auto entry = std::make_shared<Inside>(*narrow);
+  entry->request_hosts = test::rule_set({"key.com"}, "requests");
+  entry->requests_of_host = {{0}};
+  made.inside = entry;
+  const Decision observed = judged(made, {"key.com:443", "DELETE", "/v1/x"});
+  EXPECT_EQ(test::outcome(observed), "would-deny method-not-allowed");
+  EXPECT_TRUE(observed.terms.secrets.empty());
+}
+
+TEST(DecideInside, RefusesMisplacedPlaceholders) {
+  const AgentPolicy made = policy();
+  const std::string embedded = "Bearer " + std::string{placeholder};
+  const struct {
+    Ask ask;
+    std::string_view outcome;
+  } cases[] = {
+      {{"key.com:443", "GET", "/", {{"X-Api-Key", placeholder}}}, "allow"},
+      {{"key.com:443", "GET", "/", {{"x-api-key", embedded}}}, "allow"},
+      {{"key.com:443", "GET", "/", {{"Authorization", embedded}}}, "deny placeholder-misplaced"},
+      {{"key.com:443", "GET", "/?k=sk-placeholder-1"}, "deny placeholder-misplaced"},
+      {{"key.com:443", "GET", "/sk-placeholder-1"}, "deny placeholder-misplaced"},
+      {{"a.com:443", "GET", "/repos/x", {{"X-Api-Key", placeholder}}},
+       "deny placeholder-misplaced"},
+  };
+  for (const auto& [ask, outcome] : cases) {
+    EXPECT_EQ(test::outcome(judged(made, ask)), outcome) << ask.target;
+  }
+}
+
+TEST(DecideInside, RefusesOwnCredentialsWhereTheSecretSaysSo) {
+  AgentPolicy made = policy();
+  auto inside = std::make_shared<Inside>(*made.inside);
+  auto strict = secret("api", "X-Api-Key");
+  strict->refuses_own = true;
+  inside->secrets = {{strict, std::string{placeholder}}};
+  made.inside = inside;
+  const struct {
+    RequestField field;
+    std::string_view outcome;
+  } cases[] = {
+      {{"X-Api-Key", placeholder}, "allow"},
+      {{"X-Api-Key", "mine"}, "deny credential-refused"},
+      {{"authorization", "Bearer mine"}, "deny credential-refused"},
+      {{"X-Other", "mine"}, "allow"},
+  };
+  for (const auto& [field, outcome] : cases) {
+    EXPECT_EQ(test::outcome(judged(made, {"key.com:443", "GET", "/", {field}})), outcome)
+        << field.name;
+  }
+}
+
+TEST(Secret, MakesItsHeaderAndAPlaceholderOfTheRightShape) {
+  Secret one = *secret("one", "Authorization");
+  EXPECT_EQ(one.header_value("v"), "v");
+  one.format = "Bearer {}";
+  EXPECT_EQ(one.header_value("v"), "Bearer v");
+  one.basic_user = "user";
+  EXPECT_EQ(one.header_value("pass"), "Basic dXNlcjpwYXNz");
+  const struct {
+    std::string_view host, start;
+    std::size_t size;
+  } cases[] = {
+      {"api.anthropic.com", "sk-ant-api03-", 108},
+      {"github.com", "ghp_", 40},
+      {"*.openai.com", "sk-proj-", 56},
+      {"evil-github.com", "stile-placeholder-", 50},
+  };
+  for (const auto& [host, start, size] : cases) {
+    one.hosts = {*Pattern::parse(host)};
+    const std::string text = placeholder_of("alpha", one);
+    EXPECT_TRUE(text.starts_with(start)) << text;
+    EXPECT_EQ(text.size(), size);
+    EXPECT_EQ(text, placeholder_of("alpha", one));
+    EXPECT_NE(text, placeholder_of("beta", one));
+  }
+  one.placeholder = "given-by-config";
+  EXPECT_EQ(placeholder_of("alpha", one), "given-by-config");
+}
+
+}  // namespace
+}  // namespace stile::acl

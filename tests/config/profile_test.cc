@@ -1,0 +1,62 @@
+// Profiles of known agents.
+#include "config/profile.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/config/temp_folder.h"
+
+namespace stile::config {
+namespace {
+
+const std::vector<std::string> shipped{STILE_ROOT "/profiles"};
+
+TEST(Profile, EveryShippedOneCanBeRead) {
+  const std::vector<std::string> expected{"aider",  "claude",   "codex",
+                                          "gemini", "opencode", "shell"};
+  EXPECT_EQ(profile_names(shipped), expected);
+  for (const auto& name : expected) {
+    const auto profile = load_profile(name, shipped);
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_FALSE(profile->about.empty()) << name;
+    for (const auto& placed : profile->allow) {
+      EXPECT_EQ(placed.pattern.kind, acl::Pattern::Kind::exact) << name << ": a wide pattern";
+    }
+  }
+}
+
+TEST(Profile, TheUsersOwnComesFirst) {
+  const TempFolder folder;
+  folder.write("claude.toml", "about = 'mine'\n");
+  const auto profile = load_profile("claude", {folder.path(), shipped[0]});
+  ASSERT_TRUE(profile) << profile.error().text();
+  EXPECT_EQ(profile->about, "mine");
+}
+
+TEST(Profile, NamesAreNoPaths) {
+  for (const auto* name : {"", ".", "..", "../claude", "/etc/passwd", "a/b", ".hidden", "a b"}) {
+    EXPECT_FALSE(is_profile_name(name)) << name;
+    EXPECT_FALSE(has_profile(name, shipped)) << name;
+    EXPECT_FALSE(load_profile(name, shipped)) << name;
+  }
+  EXPECT_FALSE(load_profile("unknown", shipped));
+}
+
+TEST(Profile, RefusesWhatItCannotUse) {
+  struct Case {
+    const char* text;
+    const char* problem;
+  };
+  const Case cases[] = {
+      {"alow = []", "did you mean allow?"},    {"read = ['.ssh']", "must begin with ~/"},
+      {"write = ['~/../x']", "contain no .."}, {"allow = ['exa mple']", "allow"},
+      {"environment = 'A=b'", "a table"},      {"about = 1", "a string"},
+  };
+  for (const auto& [text, problem] : cases) {
+    const auto profile = parse_profile(text, "p", "p.toml");
+    ASSERT_FALSE(profile) << text;
+    EXPECT_NE(profile.error().text().find(problem), std::string::npos) << profile.error().text();
+  }
+}
+
+}  // namespace
+}  // namespace stile::config

@@ -56,6 +56,7 @@ class Invariants:
 
     def nothing_leaked(self):
         proxy = self.scene.proxy
+        self.scene.plain.hang_up()  # the daemon keeps idle connections to it for half a minute
         until(lambda: fits(descriptors(proxy), self.descriptors), 40,
               lambda: f"descriptors: {descriptors(proxy)}, before: {self.descriptors}")
         workers = proxy.settings["server"]["workers"]

@@ -122,6 +122,15 @@ class TcpOrigin:
         until(lambda: len(self.connections) > number, seconds, "a connection at the origin")
         return self.connections[number]
 
+    def hang_up(self):
+        """Closes every connection, as a server does with idle ones; new ones are accepted."""
+        for conn in self.connections:
+            conn.release.set()
+            try:
+                conn.sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
     def close(self):
         self._closing = True
         try:
@@ -129,12 +138,7 @@ class TcpOrigin:
         except OSError:
             pass
         self._listener.close()
-        for conn in self.connections:
-            conn.release.set()
-            try:
-                conn.sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+        self.hang_up()
         if self.failures:
             raise self.failures[0]
 

@@ -37,9 +37,9 @@ bool read_name(Packet query, std::size_t& at, std::string& name) {
     const std::size_t length = query[at++];
     if (length == 0) return at - begin <= max_name;
     if (length > max_label || length > query.size() - at) return false;
+    if (at + length - begin >= max_name) return false;  // the final zero must fit, too
     append_label(name, query.subspan(at, length));
     at += length;
-    if (at - begin >= max_name) return false;
   }
   return false;
 }

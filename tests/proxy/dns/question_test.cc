@@ -101,6 +101,17 @@ TEST(ReadQuestion, BoundsTheNameAt255Bytes) {
   EXPECT_EQ(of_length(62), State::invalid);
 }
 
+// Found by the fuzzer: the text of the last label was added before the length was checked.
+TEST(ReadQuestion, BoundsTheTextOfANameThatIsTooLong) {
+  Bytes name;
+  for (int i = 0; i < 5; ++i) name = name + labels(std::string(63, ':'));
+  QueryParts parts;
+  parts.name = name + Bytes{0};
+  const Question question = read_question(parts.bytes());
+  EXPECT_EQ(question.state, State::invalid);
+  EXPECT_LE(question.name.size(), 4U * 255);
+}
+
 TEST(ReadQuestion, IgnoresWhatIsNoQuery) {
   QueryParts parts;
   parts.flags = 0x8100;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "config/compile.h"
-#include "config/list_files.h"
+#include "config/list_file_cache.h"
 #include "config/load.h"
 
 namespace stile::config {
@@ -44,7 +44,7 @@ void list_file(benchmark::State& state) {
   }
   const TempFile file{names};
   for (auto _ : state) {
-    ListFiles lists{::geteuid()};
+    ListFileCache lists{::geteuid()};
     const auto& rules = lists.get(file.path());
     if (!rules) return state.SkipWithError(rules.error().text().c_str());
     benchmark::DoNotOptimize((*rules)->size());

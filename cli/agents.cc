@@ -4,7 +4,7 @@
 
 #include "base/table.h"
 #include "cli/agent_detail.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 
 namespace stile::cli {

@@ -13,10 +13,10 @@
 #include "audit/verify.h"
 #include "base/quoted.h"
 #include "cli/advisor.h"
-#include "cli/checks.h"
-#include "cli/commands.h"
+#include "cli/argument_checks.h"
+#include "cli/command_list.h"
 #include "cli/from_daemon.h"
-#include "cli/said.h"
+#include "cli/output_as_json.h"
 #include "cli/used_config.h"
 
 namespace stile::cli {
@@ -50,7 +50,7 @@ int verify_logs(const AuditOptions& options) {
   const auto check = [&](std::ostream& out, std::ostream& err) {
     return audit::verify(*logs, options.verify, out, err);
   };
-  return options.control.json ? print_said(check) : check(std::cout, std::cerr);
+  return options.control.json ? print_as_json(check) : check(std::cout, std::cerr);
 }
 
 // "host-not-allowed alpha a.example:443": the subject of the advice below it. Still escaped.

@@ -2,7 +2,7 @@
 #include <iostream>
 #include <memory>
 
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 
 namespace stile::cli {

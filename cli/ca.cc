@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/files.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 #include "cli/used_config.h"
 

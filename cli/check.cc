@@ -1,15 +1,14 @@
 // stile check: checks whether a config is valid, and summarizes it.
-#include "config/check.h"
-
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
 
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/from_daemon.h"
-#include "cli/said.h"
+#include "cli/output_as_json.h"
+#include "config/check_config.h"
 #include "config/load.h"
 
 namespace stile::cli {
@@ -65,7 +64,7 @@ void add_check(Command& stile) {
     const auto check = [&](std::ostream& out, std::ostream& err) {
       return run_check(*options, out, err);
     };
-    return options->json ? print_said(check) : check(std::cout, std::cerr);
+    return options->json ? print_as_json(check) : check(std::cout, std::cerr);
   });
 }
 

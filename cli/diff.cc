@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "audit/text.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 #include "cli/print_diff.h"
 #include "cli/used_config.h"

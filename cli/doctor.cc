@@ -4,7 +4,7 @@
 
 #include "audit/text.h"
 #include "base/table.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/doctor_checks.h"
 
 namespace stile::cli {

@@ -8,7 +8,7 @@
 #include "acl/host.h"
 #include "base/table.h"
 #include "cli/advice.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 #include "cli/situation.h"
 

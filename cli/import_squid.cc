@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "squid/conf.h"
 #include "squid/to_toml.h"
 

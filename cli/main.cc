@@ -5,7 +5,7 @@
 #include <exception>
 #include <iostream>
 
-#include "cli/commands.h"
+#include "cli/command_list.h"
 
 namespace stile::cli {
 

@@ -6,7 +6,7 @@
 
 #include "base/quoted.h"
 #include "base/table.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/json.h"
 
 namespace stile::cli {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/quoted.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 #include "config/diagnostics.h"
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/table.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 
 namespace stile::cli {

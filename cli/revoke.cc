@@ -4,8 +4,8 @@
 
 #include "base/quoted.h"
 #include "base/table.h"
-#include "cli/checks.h"
-#include "cli/commands.h"
+#include "cli/argument_checks.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 
 namespace stile::cli {

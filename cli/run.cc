@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "acl/pattern.h"
-#include "cli/checks.h"
-#include "cli/commands.h"
+#include "cli/argument_checks.h"
+#include "cli/command_list.h"
 
 namespace stile::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/agent_detail.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 
 namespace stile::cli {

@@ -4,7 +4,7 @@
 
 #include "base/quoted.h"
 #include "cli/allowlist.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 #include "cli/used_config.h"
 #include "config/diagnostics.h"

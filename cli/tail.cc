@@ -10,7 +10,7 @@
 #include "audit/text.h"
 #include "base/table.h"
 #include "cli/advisor.h"
-#include "cli/commands.h"
+#include "cli/command_list.h"
 #include "cli/control_command.h"
 #include "cli/event_line.h"
 

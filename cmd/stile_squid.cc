@@ -39,7 +39,7 @@ bool has_ipv6() {
 }
 
 // `user`: fixed at the start, because a reload no longer runs as root and must use the same user.
-config::Checked<server::Reading> read_all(const std::string& file, const std::string& user) {
+config::Checked<control::Reading> read_all(const std::string& file, const std::string& user) {
   config::Digest digest;
   auto conf = read_conf(file, digest);
   if (!conf) return conf.error();
@@ -52,7 +52,7 @@ config::Checked<server::Reading> read_all(const std::string& file, const std::st
       endpoint.address = acl::Address::v4(0);
   }
   auto shared = std::make_unique<config::Shared>(config::share(compiled->loaded));
-  return server::Reading{std::move(compiled->loaded), std::move(shared), {compiled->policy}};
+  return control::Reading{std::move(compiled->loaded), std::move(shared), {compiled->policy}};
 }
 
 void tell(const squid::Conf& conf) {

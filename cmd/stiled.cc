@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "config/check.h"
+#include "config/check_config.h"
 #include "proxy/base/log.h"
 #include "proxy/server/privileges.h"
 #include "proxy/server/server.h"

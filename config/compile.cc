@@ -28,7 +28,7 @@ acl::PrefixMap make_prefix_map(const std::vector<acl::Prefix>& global,
 
 // The lists of one direction of one agent.
 RuleSets gather(const std::vector<PlacedPattern>& patterns, const std::vector<std::string>& files,
-                const AgentSettings& agent, const std::string& key, ListFiles& lists,
+                const AgentSettings& agent, const std::string& key, ListFileCache& lists,
                 Diagnostics& problems) {
   RuleSets sets;
   if (!patterns.empty()) sets.push_back(make_rules(patterns, agent.place.file));

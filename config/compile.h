@@ -31,7 +31,7 @@ struct Shared {
   std::string file;  // of the config
   EgressSettings egress;
   LimitSettings limits;
-  ListFiles lists;
+  ListFileCache lists;
   Secrets secrets;
   RuleSets deny;  // the global ones: of [egress], then of its files
   RegexCache regexes;

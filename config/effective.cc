@@ -50,7 +50,7 @@ bool is_added(std::string_view name) {
   return name == "deny" || name == "deny_files" || name == "forbid_addresses";
 }
 
-std::string count_text(const std::vector<std::string>& files, const ListFiles& lists) {
+std::string count_text(const std::vector<std::string>& files, const ListFileCache& lists) {
   if (files.empty()) return "";
   std::size_t patterns = 0;
   for (const auto& file : files) {
@@ -61,7 +61,7 @@ std::string count_text(const std::vector<std::string>& files, const ListFiles& l
 }
 
 void print_key(const Key<AgentSettings>& key, const AgentSettings& agent, const Settings& settings,
-               const ListFiles& lists, std::ostream& out) {
+               const ListFileCache& lists, std::ostream& out) {
   auto value = key.print(agent);
   auto own_place = place_text(place_of(agent.place.file, agent.keys, "agent", key.name));
   const auto* global = global_key(key.name);
@@ -89,8 +89,8 @@ void print_key(const Key<AgentSettings>& key, const AgentSettings& agent, const 
 
 }  // namespace
 
-void print_effective(const AgentSettings& agent, const Settings& settings, const ListFiles& lists,
-                     std::ostream& out) {
+void print_effective(const AgentSettings& agent, const Settings& settings,
+                     const ListFileCache& lists, std::ostream& out) {
   out << "[[agent]]\n";
   for (const auto& key : agent_keys()) print_key(key, agent, settings, lists, out);
 }

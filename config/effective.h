@@ -10,7 +10,7 @@ namespace stile::config {
 // One [[agent]] table for each agent: every key with its value, followed by the place of the value
 // unless it is a default. Values that were merged are printed together.
 void print_effective(const Loaded& loaded, std::ostream& out);
-void print_effective(const AgentSettings& agent, const Settings& settings, const ListFiles& lists,
-                     std::ostream& out);
+void print_effective(const AgentSettings& agent, const Settings& settings,
+                     const ListFileCache& lists, std::ostream& out);
 
 }  // namespace stile::config

@@ -46,7 +46,7 @@ Claims claim_all(const Settings& settings, Diagnostics& problems) {
 // Reads all files that the settings name. `problems` holds the errors so far. Reads on after
 // errors, so that all of them are reported together.
 Checked<Loaded> complete(Settings settings, uid_t owner, Digest digest, Diagnostics problems) {
-  ListFiles lists{owner};
+  ListFileCache lists{owner};
   auto claims = claim_all(settings, problems);
   lists.get_all(settings.egress.deny_files,
                 place_of(settings.file, settings.keys, "egress", "deny_files"), "egress.deny_files",

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "config/cards.h"
+#include "config/card_directories.h"
 #include "config/diagnostics.h"
-#include "config/list_files.h"
+#include "config/list_file_cache.h"
 #include "config/settings.h"
 
 namespace stile::config {
@@ -19,7 +19,7 @@ inline constexpr const char* default_path = "/etc/stile/stile.toml";
 struct Loaded {
   Settings settings;  // with the agents of stile.toml
   Cards cards;
-  ListFiles lists;
+  ListFileCache lists;
   Claims claims;       // ids, sources and listeners in use, for agents that are added later
   uid_t owner = 0;     // files of this user and of root are trusted
   std::string digest;  // SHA-256 over all files that were read

@@ -13,7 +13,7 @@ void append_key(std::string& out, const Key<Owner>& key, const Owner& owner) {
 }
 
 void take_in(std::vector<PlacedPattern>& into, std::vector<std::string>& files,
-             const ListFiles& lists) {
+             const ListFileCache& lists) {
   for (const auto& file : files) {
     const auto found = lists.all().find(file);
     if (found == lists.all().end() || !found->second) continue;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "control/base.h"
+#include "control/file_policy.h"
 
 namespace stile::control {
 

@@ -140,10 +140,10 @@ void Connection::go_on() {
 
 void Connection::serve_line(const std::string& line) {
   is_busy_ = true;
-  const auto request = parse_request(line);
+  const auto request = parse_request(line, service_.actions());
   if (!request) return fail(request.error());
-  if (!peer_.may_change && !only_looks(request->action)) {
-    return fail({ErrorCode::forbidden, std::string{text(request->action)} +
+  if (!peer_.may_change && request->action->access == Action::Access::changes) {
+    return fail({ErrorCode::forbidden, std::string{request->action->name} +
                                            " changes something; this socket only shows"});
   }
   service_.serve(*request, shared_from_this());

@@ -25,6 +25,8 @@ class Service {
   // Answers through client->answer() or ->fail() exactly once, now or later. The next request of
   // this client is read after that.
   virtual void serve(const Request& request, const ConnectionPtr& client) = 0;
+  // They outlive every request.
+  [[nodiscard]] virtual const Actions& actions() const = 0;
   virtual void on_closed(Connection& client) = 0;
 
  protected:

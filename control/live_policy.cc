@@ -36,7 +36,7 @@ void add_to(acl::Allowance& left, std::int64_t amount) {
 
 }  // namespace
 
-LivePolicy::LivePolicy(BasePtr base, const SavedState& saved) : base_{std::move(base)} {
+LivePolicy::LivePolicy(FilePolicyPtr base, const SavedState& saved) : base_{std::move(base)} {
   mode_ = saved.mode;
   std::map<std::string, std::optional<Identity>> before;
   for (const auto& agent : saved.agents) {
@@ -192,7 +192,7 @@ Outcome<Edit> LivePolicy::apply(const Edit& edit) {
   return undo;
 }
 
-BasePtr LivePolicy::rebase(BasePtr base) {
+FilePolicyPtr LivePolicy::rebase(FilePolicyPtr base) {
   std::map<std::string, std::optional<Identity>> before;
   for (const auto& [id, overlay] : overlays_) before[id] = identity_of(entry_of(id));
   std::swap(base, base_);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "acl/policy.h"
-#include "control/base.h"
+#include "control/file_policy.h"
 #include "control/overlay.h"
 #include "control/protocol.h"
 #include "control/saved_state.h"
@@ -45,19 +45,19 @@ class LivePolicy {
   using Agents = std::map<std::string, Running, std::less<>>;
 
   // Applies the saved changes to the files as they are now; drops what no longer fits.
-  LivePolicy(BasePtr base, const SavedState& saved);
+  LivePolicy(FilePolicyPtr base, const SavedState& saved);
 
   // Applies the edit completely or not at all. The snapshot follows at publish().
   [[nodiscard]] Outcome<Edit> apply(const Edit& edit);
   // Applies changed files. Returns the old base: freeing a large one takes time.
-  [[nodiscard]] BasePtr rebase(BasePtr base);
+  [[nodiscard]] FilePolicyPtr rebase(FilePolicyPtr base);
   // The snapshot of all applied changes.
   const std::shared_ptr<const acl::Snapshot>& publish();
 
   [[nodiscard]] const std::shared_ptr<const acl::Snapshot>& snapshot() const noexcept {
     return snapshot_;
   }
-  [[nodiscard]] const Base& base() const noexcept { return *base_; }
+  [[nodiscard]] const FilePolicy& base() const noexcept { return *base_; }
   [[nodiscard]] const Agents& agents() const noexcept { return running_; }
   [[nodiscard]] const Running* find(std::string_view id) const;
   // Never null: empty if nothing was changed.
@@ -90,7 +90,7 @@ class LivePolicy {
   void refresh(const std::string& id, std::shared_ptr<acl::Account> account = nullptr);
   void refresh_all();
 
-  BasePtr base_;
+  FilePolicyPtr base_;
   config::Claims claims_;  // those of the files without removed entries, and those of the cards
   std::optional<acl::Mode> mode_;
   std::map<std::string, AgentOverlayPtr> overlays_;

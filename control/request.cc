@@ -1,9 +1,7 @@
-// Request: one table of actions and their fields, one reader per field.
+// Request: one reader per field, and the checks that a table of actions asks for.
 #include "control/request.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
 #include <utility>
 
 #include "base/json.h"
@@ -16,50 +14,7 @@ namespace stile::control {
 namespace {
 
 using config::Node, config::Reader;
-using Names = std::vector<std::string_view>;
-
-struct ActionRow {
-  Action action;
-  std::string_view name;
-  bool looks;
-  Names required, optional;
-  Names one_of;  // exactly one of these two
-};
-
-const std::array<ActionRow, 19>& actions() {
-  static const std::array<ActionRow, 19> rows{{
-      {Action::ping, "ping", true, {}, {}, {}},
-      {Action::status, "status", true, {}, {}, {}},
-      {Action::agents, "agents", true, {}, {}, {}},
-      {Action::agent, "agent", true, {"agent"}, {}, {}},
-      {Action::put_agent, "put-agent", false, {"card"}, {}, {}},
-      {Action::remove_agent, "remove-agent", false, {"agent"}, {}, {}},
-      {Action::allow,
-       "allow",
-       false,
-       {"agent", "hosts"},
-       {"ttl_seconds", "max_requests", "bytes_up", "reason"},
-       {}},
-      {Action::revoke, "revoke", false, {"agent"}, {}, {"hosts", "grant"}},
-      {Action::mode, "mode", false, {"mode"}, {"agent"}, {}},
-      {Action::budget_reset, "budget-reset", false, {"agent"}, {}, {}},
-      {Action::reload, "reload", false, {}, {}, {}},
-      {Action::rotate, "rotate", false, {}, {}, {}},
-      {Action::drain, "drain", false, {}, {}, {}},
-      {Action::explain,
-       "explain",
-       true,
-       {},
-       {"agent", "source", "url", "host", "port", "method", "resolve"},
-       {}},
-      {Action::tail, "tail", true, {}, {"agent", "verdict"}, {}},
-      {Action::log, "log", true, {}, {"agent", "rotated"}, {}},
-      {Action::config, "config", true, {}, {"on_disk"}, {}},
-      {Action::connections, "connections", true, {}, {"agent"}, {}},
-      {Action::adopt_listener, "adopt-listener", false, {}, {}, {"agent", "card"}},
-  }};
-  return rows;
-}
+using Names = Action::Names;
 
 constexpr const char* too_many_regexes = "more than 100 regular expressions; put them in a file";
 
@@ -190,7 +145,7 @@ std::string sentence(const config::Diagnostics& problems) {
   return text;
 }
 
-Outcome<const ActionRow*> find_action(const Node::Table& table) {
+Outcome<const Action*> find_action(const Node::Table& table, const Actions& actions) {
   const auto member = std::find_if(table.begin(), table.end(), [](const config::Member& candidate) {
     return candidate.key == "action";
   });
@@ -198,7 +153,7 @@ Outcome<const ActionRow*> find_action(const Node::Table& table) {
   const auto* name = member->value.as<std::string>();
   if (name == nullptr) return bad("action: expected a string");
   Names known;
-  for (const auto& row : actions()) {
+  for (const auto& row : actions) {
     if (row.name == *name) return &row;
     known.push_back(row.name);
   }
@@ -206,37 +161,23 @@ Outcome<const ActionRow*> find_action(const Node::Table& table) {
                  "there is no action " + in_quotes(name->substr(0, 64)) + meant(*name, known)};
 }
 
-Outcome<void> check_fields(const ActionRow& row, const Node::Table& table) {
-  for (const auto name : row.required) {
+Outcome<void> check_fields(const Action& action, const Node::Table& table) {
+  for (const auto name : action.required) {
     if (!has(table, name)) {
-      return bad(std::string{row.name} + " needs " + in_quotes(name));
+      return bad(std::string{action.name} + " needs " + in_quotes(name));
     }
   }
-  if (!row.one_of.empty() && has(table, row.one_of[0]) == has(table, row.one_of[1])) {
-    return bad(std::string{row.name} + " needs either " + in_quotes(row.one_of[0]) + " or " +
-               in_quotes(row.one_of[1]));
-  }
-  if (row.action != Action::explain) return boost::system::in_place_value;
-  if (has(table, "agent") == has(table, "source")) {
-    return bad("explain needs either \"agent\" or \"source\"");
-  }
-  if (has(table, "url") == has(table, "host") || has(table, "host") != has(table, "port")) {
-    return bad("explain needs either \"url\", or \"host\" and \"port\"");
+  const auto& either = action.one_of;
+  if (!either.empty() && has(table, either[0]) == has(table, either[1])) {
+    return bad(std::string{action.name} + " needs either " + in_quotes(either[0]) + " or " +
+               in_quotes(either[1]));
   }
   return boost::system::in_place_value;
 }
 
 }  // namespace
 
-std::string_view text(Action action) noexcept {
-  return actions()[static_cast<std::size_t>(action)].name;
-}
-
-bool only_looks(Action action) noexcept {
-  return actions()[static_cast<std::size_t>(action)].looks;
-}
-
-Outcome<Request> parse_request(std::string_view line) {
+Outcome<Request> parse_request(std::string_view line, const Actions& actions) {
   if (line.size() > max_request_bytes) {
     return Failure{ErrorCode::too_large, "a request has at most 65536 bytes"};
   }
@@ -244,15 +185,15 @@ Outcome<Request> parse_request(std::string_view line) {
   if (!document) return bad("not a request: " + sentence(document.error()));
   const auto* table = document->as<Node::Table>();
   if (table == nullptr) return bad("a request is one JSON object");
-  const auto found = find_action(*table);
+  const auto found = find_action(*table, actions);
   if (!found) return found.error();
-  const ActionRow& row = **found;
+  const Action& row = **found;
   Names known{"action"};
   for (const auto* names : {&row.required, &row.optional, &row.one_of}) {
     known.insert(known.end(), names->begin(), names->end());
   }
   Request request;
-  request.action = row.action;
+  request.action = &row;
   config::Diagnostics problems;
   Reader reader{problems, {}, {}, {}};
   for (const auto& member : *table) {
@@ -265,6 +206,9 @@ Outcome<Request> parse_request(std::string_view line) {
   }
   if (problems.has_errors()) return bad(sentence(problems));
   if (const auto checked = check_fields(row, *table); !checked) return checked.error();
+  if (row.check != nullptr) {
+    if (const auto checked = row.check(request); !checked) return checked.error();
+  }
   return request;
 }
 

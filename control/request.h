@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,30 +15,33 @@
 
 namespace stile::control {
 
-enum class Action : std::uint8_t {
-  ping,
-  status,
-  agents,
-  agent,
-  put_agent,
-  remove_agent,
-  allow,
-  revoke,
-  mode,
-  budget_reset,
-  reload,
-  rotate,
-  drain,
-  explain,
-  tail,
-  log,
-  config,
-  connections,
-  adopt_listener,
+class Connection;
+class Service;
+struct Request;
+
+// One action of the protocol: its fields, and the function that serves it. The service has the
+// table of all of them.
+struct Action {
+  using Names = std::vector<std::string_view>;
+  enum class Access : std::uint8_t {
+    reads,  // also on the read-only socket
+    changes,
+  };
+  enum class Place : std::uint8_t {
+    anywhere,  // also in a `stile run`
+    daemon,
+  };
+
+  std::string_view name;
+  Access access = Access::changes;
+  Place place = Place::daemon;
+  Names required, optional;
+  Names one_of;  // exactly one of these two
+  void (*serve)(Service&, const Request&, const std::shared_ptr<Connection>&) = nullptr;
+  // A rule about several fields; null: none.
+  Outcome<void> (*check)(const Request&) = nullptr;
 };
-[[nodiscard]] std::string_view text(Action action) noexcept;
-// Whether the read-only socket accepts it.
-[[nodiscard]] bool only_looks(Action action) noexcept;
+using Actions = std::vector<Action>;
 
 struct Request {
   static constexpr std::size_t max_hosts = 1000;
@@ -47,7 +51,7 @@ struct Request {
   // Long enough for any use, and small enough that adding it to the current time does not overflow.
   static constexpr std::int64_t max_ttl_seconds = 100LL * 366 * 86'400;
 
-  Action action = Action::ping;
+  const Action* action = nullptr;
   std::string agent;
   std::string card;  // as JSON text
   std::vector<acl::Pattern> hosts;
@@ -64,6 +68,6 @@ struct Request {
 };
 
 // An unknown field is an error that names the nearest known field of the action.
-[[nodiscard]] Outcome<Request> parse_request(std::string_view line);
+[[nodiscard]] Outcome<Request> parse_request(std::string_view line, const Actions& actions);
 
 }  // namespace stile::control

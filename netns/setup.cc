@@ -9,7 +9,7 @@
 
 #include "base/files.h"
 #include "config/card.h"
-#include "config/checks.h"
+#include "config/cross_checks.h"
 #include "config/load.h"
 #include "config/settings_reader.h"
 #include "config/toml_loader.h"

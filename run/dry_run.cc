@@ -7,7 +7,7 @@
 
 #include "base/quoted.h"
 #include "config/effective.h"
-#include "config/list_files.h"
+#include "config/list_file_cache.h"
 
 namespace stile::run {
 namespace {
@@ -56,7 +56,7 @@ void print_limits(const config::ResourceLimits& limits, std::ostream& out) {
 void print_plan(const Launch& launch, const confine::View& view, std::ostream& out) {
   const auto& [agent, ports, http_ports, settings, workspace, access] = launch.permissions;
   out << "# Policy\n";
-  config::ListFiles lists{::geteuid()};
+  config::ListFileCache lists{::geteuid()};
   config::Diagnostics ignored;  // the policy was compiled, so its files could be read
   lists.get_all(agent.allow_files, {}, "allow_files", nullptr, ignored);
   lists.get_all(agent.deny_files, {}, "deny_files", nullptr, ignored);

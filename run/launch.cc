@@ -15,7 +15,7 @@
 #include "base/unique_fd.h"
 #include "base/unix_time.h"
 #include "config/card.h"
-#include "config/checks.h"
+#include "config/cross_checks.h"
 #include "config/load.h"
 #include "config/profile.h"
 #include "config/trust.h"

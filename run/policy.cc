@@ -14,7 +14,7 @@ config::Checked<Policy> make_policy(const Launch& launch) {
   config::Diagnostics problems;
   auto settings = launch.settings;
   const auto& agent = launch.permissions.agent;
-  config::ListFiles lists{::geteuid()};
+  config::ListFileCache lists{::geteuid()};
   lists.get_all(settings.egress.deny_files,
                 config::place_of(settings.file, settings.keys, "egress", "deny_files"),
                 "egress.deny_files", nullptr, problems);
@@ -25,8 +25,8 @@ config::Checked<Policy> make_policy(const Launch& launch) {
   auto compiled = config::compile_agent(agent, *shared);
   if (!compiled) return compiled.error();
   control::Reading reading{std::move(loaded), std::move(shared), {std::move(*compiled)}};
-  auto base =
-      control::read_base([&]() -> config::Checked<control::Reading> { return std::move(reading); });
+  auto base = control::read_file_policy(
+      [&]() -> config::Checked<control::Reading> { return std::move(reading); });
   if (!base) return base.error();
   return Policy{agent.id, std::move(*base)};
 }

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "config/diagnostics.h"
-#include "control/base.h"
+#include "control/file_policy.h"
 #include "run/launch.h"
 
 namespace stile::run {
 
 struct Policy {
   std::string agent;
-  control::BasePtr base;  // with only that agent
+  control::FilePolicyPtr base;  // with only that agent
 };
 
 // Without a config all settings have their defaults: the host's stile.toml is for its daemon.

@@ -49,7 +49,7 @@ Proxy::~Proxy() { stop(); }
 
 Result<void> Proxy::serve(UniqueFd listener) {
   control_ = std::make_unique<server::RunControl>(std::move(policy_.base), *log_);
-  const auto& snapshot = control_->desk().policy().snapshot();
+  const auto& snapshot = control_->editor().policy().snapshot();
   audit::Record start;
   start.event = audit::Event::start;
   start.policy = snapshot->generation();
@@ -63,7 +63,7 @@ Result<void> Proxy::serve(UniqueFd listener) {
 }
 
 Result<void> Proxy::start_worker(UniqueFd listener) {
-  server::Worker::Options options = server::worker_options(control_->desk().settings());
+  server::Worker::Options options = server::worker_options(control_->editor().settings());
   options.dns_environment = dns_files_.read();
   auto addresses = server::HostAddresses::open();
   if (!addresses) return addresses.error();
@@ -84,7 +84,7 @@ void Proxy::tick() {
         [own = addresses_->with({})](session::Context& context) { context.own_addresses = own; });
   }
   if (dns_files_.changed()) {
-    worker.change_dns(server::dns_options_of(control_->desk().settings().dns), dns_files_.read());
+    worker.change_dns(server::dns_options_of(control_->editor().settings().dns), dns_files_.read());
   }
 }
 

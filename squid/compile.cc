@@ -160,7 +160,8 @@ config::Checked<Compiled> compile(Conf conf, std::string digest) {
   auto list = make_list(conf);
   if (!list) return list.error();
   policy->access = std::move(*list);
-  config::Loaded loaded{std::move(settings), {}, config::ListFiles{0}, {}, 0, std::move(digest)};
+  config::Loaded loaded{std::move(settings), {}, config::ListFileCache{0}, {}, 0,
+                        std::move(digest)};
   return Compiled{std::move(loaded), std::move(policy)};
 }
 

@@ -40,7 +40,7 @@ void Server::housekeeping() {
 
 // A secret whose file changed is used from now on; one that cannot be read keeps its value.
 void Server::refresh_secrets() {
-  const auto& base = desk_->policy().base();
+  const auto& base = editor_->policy().base();
   for (const auto& problem : base.shared.secrets.refresh(base.loaded.owner, unix_micros())) {
     unread_secrets.warning(problem);
   }
@@ -55,7 +55,7 @@ void Server::look_at_log() {
     notify("STATUS=audit: " + news->text);
   } else {
     log::warning("audit: " + news->text);
-    notify("STATUS=" + std::to_string(desk_->policy().agents().size()) + " agents");
+    notify("STATUS=" + std::to_string(editor_->policy().agents().size()) + " agents");
   }
   service_->announce(*news);
 }

@@ -9,15 +9,18 @@
 namespace stile::server {
 namespace {
 
+using session::Report;
+
 double number(std::uint64_t value) { return static_cast<double>(value); }
 
 }  // namespace
 
 void Server::collect_metrics(std::function<void(std::string)> done) {
-  gather<Report>(context_, workers_, &Worker::report,
-                 [this, done = std::move(done)](const std::vector<Report>& reports) {
-                   done(reports.size() == workers_.size() ? exposition(reports) : std::string{});
-                 });
+  commands::gather<Report>(
+      context_, workers_, session::report,
+      [this, done = std::move(done)](const std::vector<Report>& reports) {
+        done(reports.size() == workers_.size() ? exposition(reports) : std::string{});
+      });
 }
 
 std::string Server::exposition(const std::vector<Report>& reports) const {
@@ -106,7 +109,7 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
                {{"result", "hit"}});
   page.counter("stile_dns_cache_total", "", number(dns.cache_misses), {{"result", "miss"}});
 
-  const auto& policy = desk_->policy();
+  const auto& policy = editor_->policy();
   const auto& snapshot = *policy.snapshot();
   page.gauge("stile_policy_generation", "Number of the policy in force.",
              number(snapshot.generation()));
@@ -129,17 +132,17 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
     }
   }
   page.counter("stile_policy_reloads_total", "Reloads by result.",
-               number(desk_->counts().reloads_ok), {{"result", "ok"}});
-  page.counter("stile_policy_reloads_total", "", number(desk_->counts().reloads_failed),
+               number(editor_->counts().reloads_ok), {{"result", "ok"}});
+  page.counter("stile_policy_reloads_total", "", number(editor_->counts().reloads_failed),
                {{"result", "error"}});
   page.gauge("stile_policy_last_reload_timestamp_seconds", "When the policy was read last.",
-             static_cast<double>(desk_->counts().last_reload_s));
+             static_cast<double>(editor_->counts().last_reload_s));
   page.counter("stile_policy_regex_failures_total", "Times that a set of regexes could not run.",
                number(acl::RegexSet::failures()));
   page.gauge("stile_cards_rejected", "Agent cards that could not be used.",
              number(policy.base().loaded.cards.rejected.size() + policy.refused_cards().size()));
   page.counter("stile_state_write_failures_total", "Times that the state could not be saved.",
-               number(desk_->counts().save_failures));
+               number(editor_->counts().save_failures));
   page.counter("stile_audit_events_total", "Audit lines written.", number(log_->events()));
   page.gauge("stile_audit_healthy", "0 while audit lines cannot be written.",
              log_->healthy() ? 1 : 0);

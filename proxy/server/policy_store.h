@@ -5,12 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "control/base.h"
+#include "control/file_policy.h"
 
 namespace stile::server {
-
-using Reading = control::Reading;
-using Reader = control::PolicyReader;
 
 class PolicyStore {
  public:
@@ -19,17 +16,17 @@ class PolicyStore {
     return open(control::config_reader(std::move(path)));
   }
   // Reads with `reader`, now and at each reload.
-  static config::Checked<PolicyStore> open(Reader reader) {
-    auto base = control::read_base(reader);
+  static config::Checked<PolicyStore> open(control::PolicyReader reader) {
+    auto base = control::read_file_policy(reader);
     if (!base) return base.error();
     return PolicyStore{std::move(reader), std::move(*base)};
   }
 
-  Reader reader;
-  control::BasePtr base;
+  control::PolicyReader reader;
+  control::FilePolicyPtr base;
 
  private:
-  PolicyStore(Reader from, control::BasePtr first)
+  PolicyStore(control::PolicyReader from, control::FilePolicyPtr first)
       : reader{std::move(from)}, base{std::move(first)} {}
 };
 

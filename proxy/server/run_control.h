@@ -9,11 +9,11 @@
 
 #include "audit/log.h"
 #include "base/unique_fd.h"
-#include "control/base.h"
+#include "control/file_policy.h"
+#include "control/policy_editor.h"
 #include "control/server.h"
-#include "proxy/server/control_service.h"
-#include "proxy/server/gather.h"
-#include "proxy/server/policy_desk.h"
+#include "proxy/commands/commands.h"
+#include "proxy/server/worker.h"
 #include "proxy/session/context.h"
 
 namespace stile::server {
@@ -21,10 +21,10 @@ namespace stile::server {
 class RunControl {
  public:
   // Nothing survives the command: there is no state file.
-  RunControl(control::BasePtr base, audit::Log& log);
+  RunControl(control::FilePolicyPtr base, audit::Log& log);
   ~RunControl();
 
-  [[nodiscard]] const PolicyDesk& desk() const noexcept { return desk_; }
+  [[nodiscard]] const control::PolicyEditor& editor() const noexcept { return editor_; }
   // Runs on its own thread. Without a socket there are no requests, and only time changes the
   // policy.
   void start(session::Shared& shared, Workers& workers, UniqueFd socket);
@@ -32,23 +32,11 @@ class RunControl {
   void stop();
 
  private:
-  // Refuses requests that need a daemon: a command has no files, listeners or lifetime of its own.
-  class Commands final : public control::Service {
-   public:
-    explicit Commands(ControlService& all) : all_{all} {}
-    void serve(const control::Request& request, const control::ConnectionPtr& client) override;
-    void on_closed(control::Connection& client) override { all_.on_closed(client); }
-
-   private:
-    ControlService& all_;
-  };
-
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  PolicyDesk desk_;
+  control::PolicyEditor editor_;
   audit::Log& log_;
-  std::unique_ptr<ControlService> service_;
-  std::unique_ptr<Commands> commands_;
+  std::unique_ptr<commands::Commands> commands_;
   std::unique_ptr<control::Server> server_;
   std::thread thread_;
 };

@@ -55,21 +55,21 @@ Server::Server(PolicyStore store, Front front)
       address_events_{context_},
       dns_files_{store_.base->loaded.settings.dns},
       front_{std::move(front)},
-      card_watch_{context_, [this] { desk_->read_cards(); }} {
+      card_watch_{context_, [this] { editor_->read_cards(); }} {
   for (const int signal : {SIGHUP, SIGTERM, SIGINT, SIGUSR1}) signals_.add(signal);
 }
 
 Server::~Server() = default;
 
 const config::Settings& Server::settings() const {
-  return desk_ ? desk_->settings() : store_.base->loaded.settings;
+  return editor_ ? editor_->settings() : store_.base->loaded.settings;
 }
 
 Result<void> Server::prepare() {
   if (auto done = bind(); !done) return done;
   if (auto done = find_addresses(); !done) return done;
   if (auto done = drop_privileges(settings().server.user); !done) return done;
-  return open_desk();
+  return open_editor();
 }
 
 Result<void> Server::bind() {
@@ -113,7 +113,7 @@ Result<void> Server::bind() {
 }
 
 // The state is read before the log is opened, since it records where the log ended.
-Result<void> Server::open_desk() {
+Result<void> Server::open_editor() {
   std::optional<control::StateFile> file;
   control::SavedState saved;
   if (const auto& directory = settings().server.state_dir; !directory.empty()) {
@@ -132,7 +132,7 @@ Result<void> Server::open_desk() {
     if (!tried) return tried.error();
   }
   if (auto done = confine(); !done) return done;
-  desk_ = std::make_unique<PolicyDesk>(
+  editor_ = std::make_unique<control::PolicyEditor>(
       context_, store_.reader, control::LivePolicy{std::move(store_.base), saved}, std::move(file));
   return {};
 }
@@ -149,10 +149,10 @@ Result<void> Server::confine() {
     writable.push_back(std::filesystem::canonical(log, ignored).parent_path());
   }
   if (auto confined = confine_process(writable); !confined) return confined;
-  errands_ = std::make_unique<Errands>();
+  file_thread_ = std::make_unique<FileThread>();
   log_->set_rotator([this](const std::string& path, std::uint32_t keep) {
     std::optional<Result<audit::File>> rotated;
-    errands_->run([&] { rotated.emplace(audit::rotate(path, keep)); });
+    file_thread_->run([&] { rotated.emplace(audit::rotate(path, keep)); });
     return std::move(*rotated);
   });
   return {};
@@ -202,7 +202,7 @@ void Server::start_workers() {
 }
 
 void Server::start_control() {
-  PolicyDesk::Daemon daemon;
+  control::PolicyEditor::Daemon daemon;
   daemon.publish = [this](std::shared_ptr<const acl::Snapshot> snapshot) {
     prepare_opening();
     shared_->policy.swap(std::move(snapshot));
@@ -219,12 +219,12 @@ void Server::start_control() {
   };
   daemon.settings_changed = [this] { settings_changed(); };
   daemon.notify = [this](const std::string& state) { notify(state); };
-  desk_->start(*log_, std::move(daemon));
-  service_ = std::make_unique<ControlService>(
-      context_, *desk_, *log_, workers_,
-      ControlService::Daemon{[this] { drain(); }, [this] { return reopen_log(); },
-                             [this] { return shared_->connections.load(); },
-                             [this] { return drain_time_left(); }});
+  editor_->start(*log_, std::move(daemon));
+  service_ = std::make_unique<commands::Commands>(
+      context_, *editor_, *log_, ports_of(workers_),
+      commands::Commands::Daemon{[this] { drain(); }, [this] { return reopen_log(); },
+                                 [this] { return shared_->connections.load(); },
+                                 [this] { return drain_time_left(); }, version});
   control_ = std::make_unique<control::Server>(context_, *service_);
   if (control_sockets_.control) control_->listen(std::move(control_sockets_.control), true);
   if (control_sockets_.read_only) control_->listen(std::move(control_sockets_.read_only), false);
@@ -233,7 +233,7 @@ void Server::start_control() {
 }
 
 void Server::run() {
-  const auto& policy = desk_->policy();
+  const auto& policy = editor_->policy();
   audit::Record start;
   start.event = audit::Event::start;
   start.policy = policy.snapshot()->generation();
@@ -261,7 +261,7 @@ void Server::run() {
   audit::Record stopped;
   stopped.event = audit::Event::stop;
   write_line(stopped);
-  desk_->stop();
+  editor_->stop();
   const auto head = log_->head();
   log::info("audit: stopped at seq " + std::to_string(head.seq) + ", head " + head.hash);
 }
@@ -287,7 +287,7 @@ void Server::change_dns() {
 
 // Tunnels that should be opened are refused until this has worked.
 void Server::prepare_opening() {
-  if (shared_->interceptor() || !Opening::is_needed(desk_->policy().snapshot()->agents())) return;
+  if (shared_->interceptor() || !Opening::is_needed(editor_->policy().snapshot()->agents())) return;
   const auto opened = opening_.open_authority(settings().intercept);
   auto made = opened ? opening_.make_interceptor(settings().intercept)
                      : Result<std::shared_ptr<const intercept::Interceptor>>{opened.error()};
@@ -333,11 +333,12 @@ void Server::on_signal(int signal) {
   };
   switch (signal) {
     case SIGHUP:
-      return desk_->reload("signal HUP", [report](const control::Outcome<ReloadResult>& done) {
-        report(done.has_value(),
-               done ? "reloaded: generation " + std::to_string(done->generation)
-                    : "reload refused, the old rules stay in force:\n" + done.error().message);
-      });
+      return editor_->reload(
+          "signal HUP", [report](const control::Outcome<control::ReloadResult>& done) {
+            report(done.has_value(),
+                   done ? "reloaded: generation " + std::to_string(done->generation)
+                        : "reload refused, the old rules stay in force:\n" + done.error().message);
+          });
     case SIGUSR1: {
       const auto done = reopen_log();
       if (!done) log::error("audit: " + done.error().message);

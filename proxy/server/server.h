@@ -13,18 +13,18 @@
 #include <vector>
 
 #include "audit/log.h"
+#include "control/log_health.h"
+#include "control/policy_editor.h"
 #include "control/server.h"
+#include "proxy/commands/commands.h"
+#include "proxy/commands/workers.h"
 #include "proxy/server/admin_http.h"
 #include "proxy/server/card_watch.h"
-#include "proxy/server/control_service.h"
 #include "proxy/server/dns_environment.h"
-#include "proxy/server/errands.h"
-#include "proxy/server/gather.h"
+#include "proxy/server/file_thread.h"
 #include "proxy/server/host_addresses.h"
 #include "proxy/server/listeners.h"
-#include "proxy/server/log_health.h"
 #include "proxy/server/opening.h"
-#include "proxy/server/policy_desk.h"
 #include "proxy/server/policy_store.h"
 #include "proxy/server/worker.h"
 
@@ -53,7 +53,7 @@ class Server {
 
  private:
   [[nodiscard]] Result<void> bind();
-  [[nodiscard]] Result<void> open_desk();
+  [[nodiscard]] Result<void> open_editor();
   [[nodiscard]] Result<void> confine();
   [[nodiscard]] Result<void> open_log(const control::SavedState& saved);
   void start_workers();
@@ -76,13 +76,13 @@ class Server {
   void refresh_addresses();
   void write_line(audit::Record record);
   void collect_metrics(std::function<void(std::string)> done);
-  [[nodiscard]] std::string exposition(const std::vector<Report>& reports) const;
+  [[nodiscard]] std::string exposition(const std::vector<session::Report>& reports) const;
   [[nodiscard]] const config::Settings& settings() const;
   void each_worker(const std::function<void(session::Context&)>& work);
   void notify(const std::string& state) const;
 
   Opening opening_;
-  PolicyStore store_;  // its base belongs to the desk once there is one
+  PolicyStore store_;  // its base belongs to the editor once there is one
   boost::asio::io_context context_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer tick_, drain_poll_, address_pause_;
@@ -95,13 +95,13 @@ class Server {
   ControlSockets control_sockets_;
   std::optional<boost::asio::ip::tcp::acceptor> metrics_acceptor_;
   Front front_;
-  std::unique_ptr<Errands> errands_;
+  std::unique_ptr<FileThread> file_thread_;
   std::unique_ptr<audit::Log> log_;
-  LogHealth log_health_;
+  control::LogHealth log_health_;
   std::unique_ptr<session::Shared> shared_;
   Workers workers_;
-  std::unique_ptr<PolicyDesk> desk_;
-  std::unique_ptr<ControlService> service_;
+  std::unique_ptr<control::PolicyEditor> editor_;
+  std::unique_ptr<commands::Commands> service_;
   std::unique_ptr<control::Server> control_;
   CardWatch card_watch_;
   std::unique_ptr<AdminHttp> admin_;

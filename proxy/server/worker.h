@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,33 +11,13 @@
 #include <vector>
 
 #include "proxy/base/loop.h"
+#include "proxy/commands/workers.h"
 #include "proxy/session/acceptor.h"
 #include "proxy/session/context.h"
 
 namespace stile::server {
 
-// The counters of one worker since it began; made on its thread, read elsewhere.
-struct Report {
-  struct Series {
-    std::string agent;
-    metrics::Method method;
-    acl::Verdict verdict;
-    acl::Reason reason;
-    std::uint64_t count;
-  };
-  struct Agent {
-    std::string id;
-    std::uint64_t tunnels_open, connections_refused, bytes_up, bytes_down;
-    decltype(metrics::Tally::tls_handshakes) tls_handshakes{};
-    std::map<std::string, std::uint64_t> secret_uses{};
-  };
-  std::vector<Series> requests;
-  std::vector<Agent> agents;
-  metrics::ConnectTimes connect_times;
-  dns::Counters dns;
-};
-
-class Worker final : private Deadline {
+class Worker final : public commands::Worker, private Deadline {
  public:
   struct Options {
     std::uint64_t index = 0, count = 1;
@@ -56,17 +35,14 @@ class Worker final : private Deadline {
   // Ends open connections, writes their lines, and joins the thread.
   void stop();
 
-  // Runs on the worker's thread; call it from any other.
-  void post(std::function<void(session::Context&)> work);
+  void post(std::function<void(session::Context&)> work) override;
   // Sets new bounds, servers or hosts; from a thread that may open files.
   void change_dns(const dns::Options& options, const dns::Environment& environment);
   // Has everything open judged again, soon. Calls that come faster than the worker can follow are
   // merged. `all`: time has passed, so also agents whose entry is the same.
   void judge_again(bool all);
-  // Serves a listener as that agent until release(); then its connections are reset.
-  void lend(std::uint64_t number, UniqueFd listener, std::string agent);
-  void release(std::uint64_t number);
-  [[nodiscard]] static Report report(const session::Context& context);
+  void lend(std::uint64_t number, UniqueFd listener, std::string agent) override;
+  void release(std::uint64_t number) override;
 
  private:
   void on_deadline() override;
@@ -98,5 +74,7 @@ class Worker final : private Deadline {
   std::thread thread_;
   SteadyTime give_up_{};
 };
+using Workers = std::vector<std::unique_ptr<Worker>>;
+[[nodiscard]] commands::Workers ports_of(const Workers& workers);
 
 }  // namespace stile::server

@@ -18,7 +18,7 @@ inline PolicyReader reader_of(const std::string& toml) {
   return [toml]() -> config::Checked<Reading> {
     auto settings = config::parse_settings(toml, "t.toml");
     if (!settings) return settings.error();
-    config::Loaded loaded{std::move(*settings), {}, config::ListFiles{0}, {}, 0, "digest"};
+    config::Loaded loaded{std::move(*settings), {}, config::ListFileCache{0}, {}, 0, "digest"};
     config::Diagnostics problems;
     loaded.claims.claim_server(loaded.settings, problems);
     for (const auto& agent : loaded.settings.agent) loaded.claims.claim(agent, problems);
@@ -29,8 +29,8 @@ inline PolicyReader reader_of(const std::string& toml) {
   };
 }
 
-inline BasePtr base_of(const std::string& toml) {
-  auto base = read_base(reader_of(toml));
+inline FilePolicyPtr base_of(const std::string& toml) {
+  auto base = read_file_policy(reader_of(toml));
   EXPECT_TRUE(base) << (base ? "" : base.error().text());
   return base ? std::move(*base) : nullptr;
 }

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "config/card.h"
-#include "config/checks.h"
 #include "config/compile.h"
+#include "config/cross_checks.h"
 #include "tests/fuzz/check.h"
 
 using namespace stile::config;
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   agent->deny_files.clear();
   Diagnostics problems;
   check_agent(*agent, NetnsSettings{}, problems);
-  Shared shared{{}, {}, {}, ListFiles{0}, {}, {}, {}};
+  Shared shared{{}, {}, {}, ListFileCache{0}, {}, {}, {}};
   const auto policy = compile_agent(*agent, shared);
   STILE_FUZZ_CHECK(!policy || (*policy)->id == agent->id);
   return 0;

@@ -1,1 +1,1 @@
-stile_fuzzer(control_request LINK stile::control)
+stile_fuzzer(control_request LINK stile::commands stile::control)

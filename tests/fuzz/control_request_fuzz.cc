@@ -6,13 +6,14 @@
 
 #include "control/request.h"
 #include "control/saved_state.h"
+#include "proxy/commands/actions.h"
 #include "tests/fuzz/check.h"
 
 using namespace stile::control;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
-  const auto request = parse_request(text);
+  const auto request = parse_request(text, stile::commands::actions());
   if (!request) {
     STILE_FUZZ_CHECK(!request.error().message.empty());
   } else {
@@ -21,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // A card went through this parser once: its text is JSON that it takes again.
     if (!request->card.empty()) {
       const std::string again = R"({"action":"put-agent","card":)" + request->card + "}";
-      const auto second = parse_request(again);
+      const auto second = parse_request(again, stile::commands::actions());
       STILE_FUZZ_CHECK(again.size() > max_request_bytes ||
                        (second && second->card == request->card));
     }

@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Shared shared{"stile.toml",
                 settings->egress,
                 settings->limits,
-                ListFiles{0},
+                ListFileCache{0},
                 Secrets{settings->secret},
                 {},
                 {}};

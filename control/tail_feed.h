@@ -1,0 +1,50 @@
+// TailFeed: passes audit lines to watching clients as they are written. The log never waits for
+// them.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/log.h"
+#include "control/connection.h"
+
+namespace stile::control {
+
+class TailFeed {
+ public:
+  explicit TailFeed(boost::asio::io_context& context) : context_{context} {}
+
+  void attach(audit::Log& log);
+  void add(const ConnectionPtr& client, const Request& filter);
+  void remove(Connection& client);
+  // A line that is not an audit line, for one client or for all.
+  void announce(const ConnectionPtr& client, std::string_view line);
+  void announce(std::string_view line);
+
+ private:
+  struct Watcher {
+    ConnectionPtr client;
+    std::string agent, verdict;  // as in a line; empty: any
+    std::uint64_t missed = 0;
+  };
+  void on_lines(std::string_view lines);  // under the log's lock, from any thread
+  void deliver();
+  [[nodiscard]] std::vector<ConnectionPtr> clients() const;
+  void hand_out(Watcher& watcher, std::string_view line);
+  void tell_missed(Watcher& watcher);
+
+  boost::asio::io_context& context_;
+  std::atomic<bool> is_watched_{false};
+  std::mutex mutex_;
+  std::string queue_;             // lines not yet passed on
+  std::uint64_t overflowed_ = 0;  // lines that did not fit
+  std::map<Connection*, Watcher> watchers_;
+};
+
+}  // namespace stile::control

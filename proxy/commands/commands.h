@@ -1,0 +1,95 @@
+// Commands: executes the requests of the control socket.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "audit/log.h"
+#include "control/connection.h"
+#include "control/log_health.h"
+#include "control/policy_editor.h"
+#include "control/request.h"
+#include "control/tail_feed.h"
+#include "proxy/commands/views.h"
+#include "proxy/commands/workers.h"
+
+namespace stile::commands {
+
+class Commands final : public control::Service {
+ public:
+  // What it needs from the rest of the daemon.
+  struct Daemon {
+    std::function<void()> drain;
+    std::function<Result<audit::Log::Head>()> rotate;
+    std::function<std::uint32_t()> connections_open;
+    // How long open connections may still run; nullopt: the daemon is not draining.
+    std::function<std::optional<std::chrono::milliseconds>()> drain_time_left;
+    std::string_view version;
+    bool is_run = false;  // a `stile run`: refuses the actions that need a daemon
+  };
+  Commands(boost::asio::io_context& context, control::PolicyEditor& editor, audit::Log& log,
+           Workers workers, Daemon daemon);
+
+  void serve(const control::Request& request, const control::ConnectionPtr& client) override;
+  [[nodiscard]] const control::Actions& actions() const override;
+  void on_closed(control::Connection& client) override;
+  // Tells the clients that watch the log that it fails, or works again.
+  void announce(const control::LogNews& news);
+
+  using Client = control::ConnectionPtr;
+  using Request = control::Request;
+  // Handlers of the table in actions.cc: those that only read.
+  void ping(const Request& request, const Client& client);
+  void status(const Request& request, const Client& client);
+  void agents(const Request& request, const Client& client);
+  void agent(const Request& request, const Client& client);
+  void connections(const Request& request, const Client& client);
+  void explain(const Request& request, const Client& client);
+  void tail(const Request& request, const Client& client);
+  void log(const Request& request, const Client& client);
+  void config(const Request& request, const Client& client);
+  // Those that change something.
+  void put_agent(const Request& request, const Client& client);
+  void remove_agent(const Request& request, const Client& client);
+  void allow(const Request& request, const Client& client);
+  void revoke(const Request& request, const Client& client);
+  void set_mode(const Request& request, const Client& client);
+  void reset_budget(const Request& request, const Client& client);
+  void reload(const Request& request, const Client& client);
+  void rotate(const Request& request, const Client& client);
+  void drain(const Request& request, const Client& client);
+  void adopt_listener(const Request& request, const Client& client);
+
+ private:
+  // One lent listener: the worker that serves it, and the agent that exists only as long as it
+  // does.
+  struct Lent {
+    std::uint64_t number = 0;
+    std::size_t worker = 0;
+    std::string agent;
+    bool is_own_agent = false;
+  };
+
+  void lend(UniqueFd listener, const std::string& agent, bool is_own_agent, const Client& client);
+  // Returns the agent, or null after answering the client that it does not exist.
+  [[nodiscard]] const control::LivePolicy::Running* find(const std::string& id,
+                                                         const Client& client) const;
+  [[nodiscard]] PingView ping_view() const;
+  void commit(const control::Edit& edit, control::ChangeLine line, const Client& client,
+              std::string answer);
+
+  boost::asio::io_context& context_;
+  control::PolicyEditor& editor_;
+  audit::Log& log_;
+  Workers workers_;
+  Daemon daemon_;
+  control::TailFeed tail_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::multimap<control::Connection*, Lent> lent_;
+  std::uint64_t next_number_ = 1;
+};
+
+}  // namespace stile::commands

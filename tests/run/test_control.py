@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from fence import USER
-from harness.cli import StileRun, environment
+from harness.cli import StileRun, environment, without_daemon
 from harness.wait import until
 
 # For each line that it reads, asks the proxy for that host; prints the status.
@@ -25,7 +25,7 @@ for line in sys.stdin:
 """
 
 
-class Desk:
+class Shell:
     """A user with a runtime directory, commands that run, and another terminal."""
 
     def __init__(self, fence):
@@ -47,7 +47,7 @@ class Desk:
         return process
 
     def stile(self, *words):
-        done = subprocess.run([*self.fence.drop(), self.fence.binary, *map(str, words)],
+        done = subprocess.run([*without_daemon(), *self.fence.drop(), self.fence.binary, *map(str, words)],
                               env=self.env, capture_output=True, text=True, timeout=30,
                               stdin=subprocess.DEVNULL, check=False, cwd=self.fence.folder)
         return StileRun(done.returncode, done.stdout, done.stderr)
@@ -64,8 +64,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(user_fence):
-    made = Desk(user_fence)
+def shell(user_fence):
+    made = Shell(user_fence)
     yield made
     made.close()
 
@@ -76,41 +76,41 @@ def ask(process, host, port):
     return process.stdout.readline().decode().strip()
 
 
-def test_a_host_is_allowed_while_the_command_runs(desk):
-    world = desk.fence.world
+def test_a_host_is_allowed_while_the_command_runs(shell):
+    world = shell.fence.world
     world.tcp_origin("o.test")
-    run = desk.start("--allow", "other.test")
+    run = shell.start("--allow", "other.test")
     assert ask(run, "o.test", world.port) == "403"
-    done = desk.stile("allow", "run", f"o.test:{world.port}", "--for", "10m")
+    done = shell.stile("allow", "run", f"o.test:{world.port}", "--for", "10m")
     assert done.code == 0 and "run may reach" in done.out, done
     assert "no daemon; asking stile run" in done.err
     assert ask(run, "o.test", world.port) == "200"
-    assert desk.stile("revoke", "run", f"o.test:{world.port}").code == 0
+    assert shell.stile("revoke", "run", f"o.test:{world.port}").code == 0
     assert ask(run, "o.test", world.port) == "403"
 
 
-def test_the_line_that_is_told_can_be_pasted(desk):
-    world = desk.fence.world
+def test_the_line_that_is_told_can_be_pasted(shell):
+    world = shell.fence.world
     world.tcp_origin("o.test")
-    run = desk.start()
+    run = shell.start()
     assert ask(run, "o.test", world.port) == "403"
     line = run.stderr.readline().decode()
     command = line.partition("to allow it now: ")[2].split()
     assert command[:3] == ["stile", "allow", "run"] and command[-2:] == ["--run", str(run.pid)], line
-    desk.start()  # another one: it does not have to be alone
-    assert desk.stile(*command[1:]).code == 0
+    shell.start()  # another one: it does not have to be alone
+    assert shell.stile(*command[1:]).code == 0
     assert ask(run, "o.test", world.port) == "200"
 
 
-def test_everything_that_looks_works(desk):
-    run = desk.start("--allow", "o.test")
+def test_everything_that_looks_works(shell):
+    run = shell.start("--allow", "o.test")
     assert ask(run, "x.test", 443) == "403"
-    assert "run" in desk.stile("agents").out
-    assert "1 denied" in desk.stile("status").out
-    assert desk.stile("connections").code == 0
-    explained = desk.stile("explain", "run", "https://x.test/")
+    assert "run" in shell.stile("agents").out
+    assert "1 denied" in shell.stile("status").out
+    assert shell.stile("connections").code == 0
+    explained = shell.stile("explain", "run", "https://x.test/")
     assert explained.code == 1 and "not-allowed" in explained.out
-    tail = subprocess.Popen([*desk.fence.drop(), desk.fence.binary, "tail", "--json"], env=desk.env,
+    tail = subprocess.Popen([*without_daemon(), *shell.fence.drop(), shell.fence.binary, "tail", "--json"], env=shell.env,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         until(lambda: ask(run, "y.test", 443) == "403" and
@@ -126,54 +126,54 @@ def select_line(process, word):
     return word.encode() in text
 
 
-def test_what_belongs_to_a_daemon_is_refused(desk):
-    desk.start()
+def test_what_belongs_to_a_daemon_is_refused(shell):
+    shell.start()
     for action in ("reload", "rotate", "drain"):
-        done = desk.stile(action)
+        done = shell.stile(action)
         assert done.code == 1 and "not a daemon" in done.err, done
 
 
-def test_several_runs_have_to_be_named(desk):
-    first, second = desk.start(), desk.start()
-    done = desk.stile("status")
+def test_several_runs_have_to_be_named(shell):
+    first, second = shell.start(), shell.start()
+    done = shell.stile("status")
     assert done.code == 2 and "--run NAME" in done.err, done
-    named = [path.name[len("run-"):-len(".sock")] for path in desk.sockets()]
+    named = [path.name[len("run-"):-len(".sock")] for path in shell.sockets()]
     assert len(named) == 2 and all(name in done.err for name in named)
     for name in named:
-        assert desk.stile("status", "--run", name).code == 0
-    done = desk.stile("status", "--run", "1")
+        assert shell.stile("status", "--run", name).code == 0
+    done = shell.stile("status", "--run", "1")
     assert done.code == 3 and named[0] in done.err
-    desk.end(first)
-    desk.end(second)
+    shell.end(first)
+    shell.end(second)
 
 
-def test_the_socket_goes_with_the_command(desk):
-    run = desk.start()
-    (path,) = desk.sockets()
+def test_the_socket_goes_with_the_command(shell):
+    run = shell.start()
+    (path,) = shell.sockets()
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
-    desk.end(run)
-    assert desk.sockets() == []
+    shell.end(run)
+    assert shell.sockets() == []
 
 
-def test_a_socket_that_a_killed_run_left_is_no_run(desk):
-    run = desk.start()
+def test_a_socket_that_a_killed_run_left_is_no_run(shell):
+    run = shell.start()
     run.kill()
     run.wait()
-    assert len(desk.sockets()) == 1
-    done = desk.stile("status")
+    assert len(shell.sockets()) == 1
+    done = shell.stile("status")
     assert done.code == 3 and "no daemon" in done.err, done
-    assert desk.sockets() == []
+    assert shell.sockets() == []
 
 
-def test_the_command_does_not_see_it(desk):
-    folder = desk.runtime / "stile"
-    desk.end(desk.start())  # so that there is a folder to name
-    for flags in ((), ("--expose", desk.runtime), ("--expose", folder), ("--write", folder),
+def test_the_command_does_not_see_it(shell):
+    folder = shell.runtime / "stile"
+    shell.end(shell.start())  # so that there is a folder to name
+    for flags in ((), ("--expose", shell.runtime), ("--expose", folder), ("--write", folder),
                   ("--files", "host"), ("--files", "host", "--expose", folder)):
-        done = desk.fence.python(*flags, env=desk.env, script=f"""
+        done = shell.fence.python(*flags, env=shell.env, script=f"""
 import glob, os, socket
-for path in glob.glob({str(desk.runtime)!r} + "/stile/*"):
+for path in glob.glob({str(shell.runtime)!r} + "/stile/*"):
     print("CONNECTED" if socket.socket(socket.AF_UNIX).connect_ex(path) == 0 else "hidden")
 print("done")
 """)

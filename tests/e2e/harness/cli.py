@@ -23,9 +23,22 @@ def environment(**changes):
     return {**kept, **changes}
 
 
+def without_daemon():
+    """What a command is run with if it must find no daemon: its directories on this host look empty."""
+    places = [place for place in ("/etc/stile", "/run/stile") if os.path.isdir(place)]
+    if not places:
+        return []
+    mounts = "".join(f"mount -t tmpfs -o mode=755 tmpfs {place} && " for place in places)
+    return ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() != 0 else []),
+            "sh", "-c", mounts + 'exec "$@"', "sh"]
+
+
 def stile(*arguments, seconds=30, data="", env=None, cwd=None):
-    done = subprocess.run([binary("stile"), *map(str, arguments)], input=data.encode(),
-                          capture_output=True, env=env or environment(), cwd=cwd, timeout=seconds,
+    env = env or environment()
+    names_socket = "STILE_SOCKET" in env or "--socket" in arguments
+    wrapper = [] if names_socket else without_daemon()
+    done = subprocess.run([*wrapper, binary("stile"), *map(str, arguments)], input=data.encode(),
+                          capture_output=True, env=env, cwd=cwd, timeout=seconds,
                           check=False)
     run = StileRun(done.returncode, done.stdout.decode("latin-1"), done.stderr.decode("latin-1"))
     assert not [word for word in SANITIZER_WORDS if word in run.err], run.err

@@ -28,6 +28,7 @@ class Decider {
       decision_.verdict = Verdict::allow;
       decision_.reason = Reason::none;
     }
+    decision_.may_ask = decision_.verdict == Verdict::deny && is_for_a_person();
     if (trace_ != nullptr) state_verdict();
   }
 
@@ -42,6 +43,7 @@ class Decider {
   bool check_usage();
   bool check_request();
   bool ask_access_list();
+  [[nodiscard]] bool is_for_a_person() const;
 
   // `detail` is called only for an explanation: a decision itself builds no strings.
   template <class Detail>
@@ -287,8 +289,15 @@ bool Decider::check_request() {
                   [] { return std::string{"the policy no longer opens this host"}; });
   }
   const Inside& inside = *agent().inside;
-  RequestFault fault =
-      judge_request(inside, *key_, decision_.port, *query_.inside, decision_.terms);
+  const RequestFacts& facts = *query_.inside;
+  const AllowMatch granted =
+      find_granted_request(agent(), destination(), facts.method, facts.path, moment());
+  RequestFault fault = judge_request(inside, *key_, decision_.port, facts, decision_.terms,
+                                     static_cast<bool>(granted));
+  if (decision_.terms.by_grant && !is_observed()) {
+    fault.rule = granted.rule;
+    decision_.grant = granted.grant;
+  }
   if (fault.reason != Reason::none) {
     const bool is_rule =
         fault.reason == Reason::method_not_allowed || fault.reason == Reason::path_not_allowed;
@@ -305,6 +314,7 @@ bool Decider::check_request() {
   } else {
     if (fault.rule && !is_observed()) decision_.rule = fault.rule;
     note(11, step, "pass", [&] {
+      if (decision_.terms.by_grant) return "allowed by grant " + granted.grant->id;
       return fault.rule ? "allowed by the request entry " + fault.rule.describe()
                         : std::string{"no request entry covers this host"};
     });
@@ -330,11 +340,39 @@ bool Decider::check_request() {
   });
 }
 
+// Whether nothing but a missing rule refuses it. Deny rules, addresses and malformed names are
+// never put to a person, nor is a request that step 7 or 12 would refuse all the same.
+bool Decider::is_for_a_person() const {
+  if (query_.agent == nullptr || !agent().asks || !agent().takes_grants() || !key_) return false;
+  if (decision_.host.text() == own_name || query_.budget_spent) return false;
+  switch (decision_.reason) {
+    case Reason::host_not_allowed:
+    case Reason::port_not_allowed:
+      break;
+    case Reason::method_not_allowed:
+    case Reason::path_not_allowed:
+      if (query_.inside->wants_websocket) return false;
+      if (query_.scheme == Scheme::tunnel &&
+          judge_credentials(*agent().inside, *query_.inside, agent().strip_request_headers,
+                            decision_.terms)
+                  .reason != Reason::none) {
+        return false;
+      }
+      break;
+    default:
+      return false;
+  }
+  return !find_deny(agent(), destination()).is_denied;
+}
+
 void Decider::state_verdict() {
   std::string result{text(decision_.verdict)};
   if (decision_.reason != Reason::none) result.append(" ").append(text(decision_.reason));
-  note(trace_->back().number, "verdict", result,
-       [&] { return std::string{sentence(decision_.reason)}; });
+  note(trace_->back().number, "verdict", result, [&] {
+    std::string detail{sentence(decision_.reason)};
+    if (decision_.may_ask) detail += " A person is asked about it first.";
+    return detail;
+  });
 }
 
 }  // namespace

@@ -14,6 +14,9 @@
 
 namespace stile::acl {
 
+// Where an agent talks to Stile itself. Nothing is resolved or asked for this name.
+inline constexpr std::string_view own_name = "stile.internal";
+
 struct Query {
   const AgentPolicy* agent = nullptr;  // null: the source belongs to no agent
   bool budget_spent = false;           // its bytes_up or bytes_down are used up
@@ -41,6 +44,7 @@ struct Decision {
   std::string_view fault;          // of bad-request: what is malformed, a constant text
   bool is_opened = false;          // Stile is an end of the tunnel's TLS
   RequestTerms terms;              // of a request inside
+  bool may_ask = false;            // refused only since no rule names it: a person may be asked
   RuleRef rule;                    // the rule that allowed or denied
   // The ordered list needs the addresses of the host: decide again with them. Dial nothing before.
   bool awaits_addresses = false;

@@ -77,6 +77,10 @@ std::string detail_of(Reason reason, const RequestFacts& facts) {
   }
 }
 
+bool lacks_an_entry(Reason reason) noexcept {
+  return reason == Reason::method_not_allowed || reason == Reason::path_not_allowed;
+}
+
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -109,7 +113,7 @@ bool Inside::opens(const HostKey& key, std::uint16_t port) const {
 }
 
 RequestFault judge_request(const Inside& inside, const HostKey& key, std::uint16_t port,
-                           const RequestFacts& facts, RequestTerms& terms) {
+                           const RequestFacts& facts, RequestTerms& terms, bool is_granted) {
   terms = {};
   if (!facts.names_tunnel) {
     return {Reason::host_mismatch, "the request names another host than the tunnel", {}};
@@ -140,6 +144,11 @@ RequestFault judge_request(const Inside& inside, const HostKey& key, std::uint16
     nearest.reason = std::max(nearest.reason, fault);
   }
   if (entries.empty() && facts.wants_websocket) nearest.reason = Reason::upgrade_not_allowed;
+  if (is_granted && lacks_an_entry(nearest.reason)) {
+    // No grant is for a WebSocket, which could carry anything.
+    nearest.reason = facts.wants_websocket ? Reason::upgrade_not_allowed : Reason::none;
+    terms.by_grant = nearest.reason == Reason::none;
+  }
   if (nearest.reason != Reason::none) {
     nearest.detail = detail_of(nearest.reason, facts);
     return nearest;

@@ -61,6 +61,7 @@ struct RequestTerms {
   const RequestRule* rule = nullptr;        // null: no entry covers this host
   std::vector<const AgentSecret*> secrets;  // to be put in, one for each header
   std::vector<const AgentSecret*> of_host;  // all secrets of this host: its answers are scrubbed
+  bool by_grant = false;                    // no entry allows it, but a grant does
 };
 
 struct RequestFault {
@@ -69,10 +70,10 @@ struct RequestFault {
   RuleRef rule;  // the host of the entry that allowed it, or came nearest
 };
 
-// Step 11.
+// Step 11. `is_granted`: a grant allows this method and path, though no entry does.
 [[nodiscard]] RequestFault judge_request(const Inside& inside, const HostKey& key,
                                          std::uint16_t port, const RequestFacts& facts,
-                                         RequestTerms& terms);
+                                         RequestTerms& terms, bool is_granted = false);
 // Step 12, with the terms of step 11. `credentials` are the header names to strip, in lower case.
 [[nodiscard]] RequestFault judge_credentials(const Inside& inside, const RequestFacts& facts,
                                              std::span<const std::string> credentials,

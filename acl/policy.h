@@ -31,8 +31,15 @@ struct Lease {
   Allowance bytes_up;
 };
 
+// A request of an opened tunnel, or of plain HTTP, that no request entry allows.
+struct GrantedRequest {
+  std::string method, path;  // compared as they are: a `*` of an agent's path is no pattern
+};
+
 struct Grant {
   std::string id;
+  // Set: it allows only this request on its hosts, and opens no host by itself.
+  std::optional<GrantedRequest> only;
   std::shared_ptr<const RuleSet> rules;  // never regexes' only home: see regexes
   std::shared_ptr<const RegexSet> regexes;
   std::optional<UnixMicros> expires;
@@ -77,6 +84,7 @@ struct AgentPolicy {
   std::vector<PrivateException> private_exceptions;
   PrefixMap forbid_addresses;
   bool check_sni = true;
+  bool asks = false;                     // a person is asked about what no rule names
   std::shared_ptr<const Inside> inside;  // null: no tunnel of this agent is opened
   Ech ech;
   std::string contact;

@@ -80,12 +80,24 @@ AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination,
   const CoveringRule rule = find_in_lists(agent.allow.sets, agent.allow.regexes.get(), destination);
   if (rule && rule.reach == Reach::tcp) return {rule, nullptr};
   for (const Grant& grant : agent.grants) {
-    if (!is_alive(grant, moment)) continue;
+    if (grant.only || !is_alive(grant, moment)) continue;
     const CoveringRule granted = find_in_lists(sets_of(grant), grant.regexes.get(), destination);
     // A destination that the policy allows needs no grant, except for tunnels without TLS.
     if (granted && (!rule || granted.reach == Reach::tcp)) return {granted, &grant};
   }
   return {rule, nullptr};
+}
+
+AllowMatch find_granted_request(const AgentPolicy& agent, const Destination& destination,
+                                std::string_view method, std::string_view path,
+                                const Moment& moment) {
+  for (const Grant& grant : agent.grants) {
+    if (!grant.only || grant.only->method != method || grant.only->path != path) continue;
+    if (!is_alive(grant, moment)) continue;
+    const CoveringRule rule = find_in_lists(sets_of(grant), grant.regexes.get(), destination);
+    if (rule) return {rule, &grant};
+  }
+  return {};
 }
 
 DenyMatch find_deny(const AgentPolicy& agent, const Destination& destination) {
@@ -117,7 +129,7 @@ bool visit_carried_ports(const AgentPolicy& agent, const HostKey& key, const Mom
   };
   return visit_sets(agent.allow.sets) ||
          std::any_of(agent.grants.begin(), agent.grants.end(), [&](const Grant& grant) {
-           return is_alive(grant, moment) && visit_sets(sets_of(grant));
+           return !grant.only && is_alive(grant, moment) && visit_sets(sets_of(grant));
          });
 }
 
@@ -134,7 +146,7 @@ bool rule_names_underscore(const AgentPolicy& agent, const Destination& destinat
   if (list_names_underscore(agent.allow.sets, agent.allow.regexes.get(), key, any)) return true;
   if (list_names_underscore(agent.deny.sets, agent.deny.regexes.get(), key, denying)) return true;
   return std::any_of(agent.grants.begin(), agent.grants.end(), [&](const Grant& grant) {
-    return is_alive(grant, moment) &&
+    return !grant.only && is_alive(grant, moment) &&
            list_names_underscore(sets_of(grant), grant.regexes.get(), key, any);
   });
 }

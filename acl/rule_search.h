@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 #include "acl/policy.h"
 
@@ -31,6 +32,12 @@ struct AllowMatch {
 };
 [[nodiscard]] AllowMatch find_allow(const AgentPolicy& agent, const Destination& destination,
                                     const Moment& moment);
+
+// The grant for exactly this request, if there is one.
+[[nodiscard]] AllowMatch find_granted_request(const AgentPolicy& agent,
+                                              const Destination& destination,
+                                              std::string_view method, std::string_view path,
+                                              const Moment& moment);
 
 struct DenyMatch {
   bool is_denied = false;

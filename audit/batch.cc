@@ -7,11 +7,12 @@
 namespace stile::audit {
 namespace {
 
-// An `open`, a `deny` or a `grant` takes effect only if its line is in the log. A refusal with a
-// `count` has already been answered.
+// An `open`, a `deny`, an `answer` or a `grant` takes effect only if its line is in the log. A
+// refusal with a `count` has already been answered.
 bool has_happened(const Record& record) {
   switch (record.event) {
     case Event::close:
+    case Event::ask:
     case Event::policy:
     case Event::start:
     case Event::stop:
@@ -19,6 +20,7 @@ bool has_happened(const Record& record) {
     case Event::deny:
       return record.count > 0;
     case Event::open:
+    case Event::answer:
     case Event::grant:
     case Event::audit_gap:
       return false;

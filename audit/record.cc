@@ -11,6 +11,10 @@ std::string_view text(Event event) noexcept {
       return "close";
     case Event::deny:
       return "deny";
+    case Event::ask:
+      return "ask";
+    case Event::answer:
+      return "answer";
     case Event::policy:
       return "policy";
     case Event::grant:

@@ -11,7 +11,18 @@
 
 namespace stile::audit {
 
-enum class Event : std::uint8_t { open, close, deny, policy, grant, start, stop, audit_gap };
+enum class Event : std::uint8_t {
+  open,
+  close,
+  deny,
+  ask,
+  answer,
+  policy,
+  grant,
+  start,
+  stop,
+  audit_gap,
+};
 [[nodiscard]] std::string_view text(Event event) noexcept;
 
 // Views point into the session that writes the record; they need to live only until it is
@@ -33,8 +44,9 @@ struct Record {
   int status = 0;
   std::string_view origin;
   std::string_view sni;
-  std::string_view tls;     // "opened": Stile is an end of it
-  std::string_view secret;  // the names of those that were put in
+  std::string_view tls;      // "opened": Stile is an end of it
+  std::string_view secret;   // the names of those that were put in
+  std::string_view request;  // the id of an ask
   std::optional<std::uint64_t> bytes_up, bytes_down;
   std::optional<std::uint64_t> duration_ms;
   std::vector<std::string_view> stripped;
@@ -43,7 +55,7 @@ struct Record {
   std::string_view version, config;  // of start: the daemon's version, the digest of its config
   std::string_view torn;             // of audit-gap: hash of the torn bytes
   std::string_view actor;
-  std::string_view detail;  // of policy and grant: the change, for people
+  std::string_view detail;  // of policy, grant and answer: the change, for people
 };
 
 }  // namespace stile::audit

@@ -78,6 +78,13 @@ Advice after_deny_rule(const Refused& refused, const Situation& situation) {
               "): remove it, then: stile check && stile reload"};
 }
 
+bool is_asked(const Refused& refused) { return !refused.ask.empty() && is_plain_word(refused.ask); }
+
+Advice after_ask(const Refused& refused) {
+  return {"stile approve " + refused.ask + " --for 1h",
+          refused.agent + " asked for it; `stile asks` lists what is still open"};
+}
+
 // Refused because no rule fits.
 Advice after_want_of_a_rule(const Refused& refused, const Situation& situation) {
   const auto remedy = remedy_after(refused, situation);
@@ -96,6 +103,7 @@ Advice after_want_of_a_rule(const Refused& refused, const Situation& situation) 
     denied.rule = remedy.denied_by + (is_revoked ? std::string{revoked_mark} : std::string{});
     return after_deny_rule(denied, situation);
   }
+  if (is_asked(refused)) return after_ask(refused);
   return allow(refused, situation, remedy.pattern);
 }
 
@@ -190,6 +198,9 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
   if (refused.agent.empty()) return {};
   if (reason == "host-not-allowed" || reason == "port-not-allowed") {
     return after_want_of_a_rule(refused, situation);
+  }
+  if ((reason == "method-not-allowed" || reason == "path-not-allowed") && is_asked(refused)) {
+    return after_ask(refused);
   }
   if (reason == "not-tls" || reason == "client-hello-timeout") {
     return allow(refused, situation, remedy_after(refused, situation).pattern);

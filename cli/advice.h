@@ -20,8 +20,9 @@ struct Refused {
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::string host;
   std::uint16_t port = 0;
-  std::string rule;    // the rule that decided, as the log and explanations name it; may be empty
-  std::string detail;  // of bad-request: what is malformed; may be empty
+  std::string rule;      // the rule that decided, as the log and explanations name it; may be empty
+  std::string detail;    // of bad-request: what is malformed; may be empty
+  std::string ask = {};  // the id of the ask that it waited for; may be empty
 };
 
 // What the daemon reports about that agent now. Empty if no daemon answers.

@@ -28,6 +28,7 @@ Refused refused_in(const audit::Line& line) {
   refused.port = is_port ? static_cast<std::uint16_t>(port) : std::uint16_t{0};
   refused.rule = line.text(Key::rule);
   refused.detail = line.text(Key::detail);
+  refused.ask = line.text(Key::request);
   return refused;
 }
 

@@ -9,9 +9,10 @@ namespace stile::cli {
 // The state of the daemon.
 AddCommand add_status, add_agents, add_connections, add_tail, add_explain;
 // What an agent may reach now.
-AddCommand add_allow, add_revoke, add_mode, add_put_agent, add_remove_agent, add_budget;
+AddCommand add_asks, add_approve, add_refuse, add_allow, add_revoke, add_mode, add_put_agent,
+    add_remove_agent, add_budget;
 // The daemon itself.
-AddCommand add_reload, add_rotate, add_drain, add_doctor, add_ca;
+AddCommand add_reload, add_rotate, add_drain, add_doctor, add_ca, add_notify;
 // Without a daemon.
 AddCommand add_check, add_diff, add_suggest, add_audit, add_import_squid, add_init, add_run,
     add_profile;

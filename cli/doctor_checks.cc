@@ -213,6 +213,10 @@ Json check_daemon(const ControlOptions& options, Findings& findings) {
        is_same ? "stile and stiled " + version : "stile is " STILE_VERSION ", stiled is " + version,
        is_same ? "" : "systemctl restart stiled"});
   check_socket(client->path(), findings);
+  if (const auto asks = number_of(status->json, "asks"); asks > 0) {
+    findings.push_back({"asks", FindingState::good,
+                        audit::counted(asks, "question") + " of agents for you", "stile asks"});
+  }
   return status->json;
 }
 

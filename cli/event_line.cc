@@ -49,6 +49,7 @@ std::string outcome_of(const audit::Line& line) {
   }
   append(outcome, line, Key::sni, "  sni ");
   append(outcome, line, Key::rule, "  by ");
+  append(outcome, line, Key::request, "  ask ");
   append(outcome, line, Key::count, "  count ");
   append(outcome, line, Key::detail, "  ");
   append(outcome, line, Key::actor, "  actor ");

@@ -92,6 +92,8 @@ void add_run(Command& stile) {
           ->add_option("--config", options->config, "[egress], [dns], [limits] of this stile.toml")
           ->type_name("FILE");
   command->add_flag("--observe", options->observe, "refuse nothing, and tell what would have been");
+  command->add_flag("--no-ask", options->no_ask,
+                    "refuse what no flag allows, and do not ask on the terminal");
   auto* audit =
       command
           ->add_option("--audit", options->audit, "write the audit log there; - is standard output")

@@ -12,6 +12,13 @@
 namespace stile::cli {
 namespace {
 
+void print_open_asks(const Json& answer, const Terminal& terminal) {
+  if (number_of(answer, "asks") == 0) return;
+  std::cout << terminal.coloured("  asks      ", Colour::yellow)
+            << audit::counted(number_of(answer, "asks"), "question")
+            << " of agents for you\n  next: stile asks\n";
+}
+
 void print_totals(const Json& answer, const Terminal& terminal) {
   const auto count = [&](const char* key) { return std::to_string(number_of(answer, key)); };
   const auto counted = [&](const char* key, const char* noun) {
@@ -48,6 +55,7 @@ int print_status(const Json& answer, const Terminal& terminal) {
         << seconds_text(number_of(answer, "drain_seconds_left")) << '\n';
   }
   print_totals(answer, terminal);
+  print_open_asks(answer, terminal);
   print_rejected_cards(answer, terminal);
   return fine;
 }

@@ -119,6 +119,7 @@ Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettin
   policy->http_ports = agent.http_ports.value_or(egress.http_ports);
   policy->allow_ip = agent.allow_ip;
   policy->check_sni = agent.check_sni.value_or(egress.check_sni);
+  policy->asks = agent.asks.value_or(egress.asks);
   policy->contact = agent.contact.value_or(egress.contact);
   for (const auto& name : agent.strip_request_headers.value_or(egress.strip_request_headers)) {
     policy->strip_request_headers.push_back(lower_case(name));

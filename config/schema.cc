@@ -166,6 +166,10 @@ constexpr std::array all_global_keys{
         "ech",
         "What becomes of TLS hellos whose server name is encrypted, or that pretend so as Chromium "
         "does: refused, let through, or let through for the hosts of a list."),
+    egress<&Egress::asks, UnlistedWord>(
+        "unlisted",
+        "`ask`: a person is asked about what no rule names, and the request is held meanwhile. See "
+        "[asks.md](asks.md)."),
     egress<&Egress::private_exceptions, List<ExceptionElement>>(
         "private_exceptions",
         "Addresses that may be dialled though they are not global: `\"10.100.1.0/24\"`, or "
@@ -203,6 +207,8 @@ constexpr std::array all_global_keys{
     limits<&Limits::client_hello_timeout, Milliseconds>("client_hello_timeout_ms",
                                                         "From the answer to CONNECT to the hello."),
     limits<&Limits::connect_timeout, Milliseconds>("connect_timeout_ms", "For dialling."),
+    limits<&Limits::ask_hold, Milliseconds>(
+        "ask_hold_ms", "How long a request is held while a person is asked about it."),
     limits<&Limits::idle_timeout, Count<milliseconds, 1, 30 * day_ms>>(
         "idle_timeout_ms", "A tunnel in which nothing moves in either direction."),
     limits<&Limits::drain_timeout, Milliseconds>("drain_timeout_ms",
@@ -266,6 +272,7 @@ constexpr std::array all_agent_keys{
     agent_key<&Agent::http_ports, List<PortElement>>("http_ports", "As in [egress]."),
     agent_key<&Agent::check_sni, SniWord>("sni", "As in [egress]."),
     agent_key<&Agent::ech, EchValue>("ech", "As in [egress]."),
+    agent_key<&Agent::asks, UnlistedWord>("unlisted", "As in [egress]."),
     agent_key<&Agent::private_exceptions, List<ExceptionElement>>("private_exceptions",
                                                                   "As in [egress]."),
     agent_key<&Agent::strip_request_headers, List<HeaderNameElement>>("strip_request_headers",

@@ -84,6 +84,7 @@ struct EgressSettings {
   std::vector<std::uint16_t> http_ports;
   bool check_sni = true;
   EchSetting ech;
+  bool asks = false;  // unlisted = "ask"
   std::vector<PrivateException> private_exceptions;
   std::vector<std::string> strip_request_headers{"Authorization", "Proxy-Authorization",
                                                  "X-Api-Key"};
@@ -110,6 +111,7 @@ struct LimitSettings {
   milliseconds header_timeout{10000};
   milliseconds client_hello_timeout{10000};
   milliseconds connect_timeout{10000};
+  milliseconds ask_hold{10000};
   milliseconds idle_timeout{3600000};
   milliseconds drain_timeout{30000};
 };
@@ -187,6 +189,7 @@ struct AgentSettings {
   std::optional<std::vector<std::uint16_t>> ports, http_ports;
   std::optional<bool> check_sni;
   std::optional<EchSetting> ech;
+  std::optional<bool> asks;
   std::optional<std::vector<PrivateException>> private_exceptions;
   std::optional<std::vector<std::string>> strip_request_headers;
   std::optional<std::string> contact;

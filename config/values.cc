@@ -207,6 +207,10 @@ std::optional<bool> SniWord::read(const Node& node, const Reader& reader) {
   return read_word<bool>(node, reader, type, {{"match", true}, {"off", false}});
 }
 
+std::optional<bool> UnlistedWord::read(const Node& node, const Reader& reader) {
+  return read_word<bool>(node, reader, type, {{"refuse", false}, {"ask", true}});
+}
+
 std::optional<AuditFormat> AuditFormatWord::read(const Node& node, const Reader& reader) {
   return read_word<AuditFormat>(node, reader, type,
                                 {{"json", AuditFormat::json}, {"squid", AuditFormat::squid}});

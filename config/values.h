@@ -121,6 +121,11 @@ struct SniWord {
   static std::optional<bool> read(const Node& node, const Reader& reader);
   static std::string print(bool checks) { return checks ? "\"match\"" : "\"off\""; }
 };
+struct UnlistedWord {
+  static constexpr std::string_view type = "\"refuse\" or \"ask\"";
+  static std::optional<bool> read(const Node& node, const Reader& reader);
+  static std::string print(bool asks) { return asks ? "\"ask\"" : "\"refuse\""; }
+};
 struct AuditFormatWord {
   static constexpr std::string_view type = "\"json\" or \"squid\"";
   static std::optional<AuditFormat> read(const Node& node, const Reader& reader);

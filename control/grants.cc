@@ -101,6 +101,7 @@ Outcome<Permission> allow(const acl::AgentPolicy& entry, const AgentOverlay& ove
     return Failure{ErrorCode::conflict, "the agent has 256 grants already; revoke some"};
   }
   grant.id = asked.id;
+  grant.made.only = asked.only;
   grant.created = asked.now;
   if (request.ttl_seconds) grant.expires = asked.now + *request.ttl_seconds * 1'000'000;
   grant.max_requests = request.max_requests;

@@ -18,6 +18,7 @@ struct Asked {
   std::string actor;
   UnixMicros now = 0;
   std::string id;
+  std::optional<acl::GrantedRequest> only = std::nullopt;  // the grant is for this request alone
 };
 
 struct Permission {

@@ -91,6 +91,7 @@ std::string PolicyEditor::state_text() const {
   const auto head = log_->head();
   state.audit_seq = head.seq;
   state.audit_hash = head.hash;
+  if (daemon_.asks) state.asks = daemon_.asks();
   return control::state_text(state);
 }
 
@@ -102,13 +103,18 @@ bool PolicyEditor::write_line(const ChangeLine& line, bool is_refused) {
   record.policy = policy_.snapshot()->generation();
   record.actor = line.actor;
   record.detail = line.detail;
+  record.request = line.request;
+  record.host = line.host;
+  record.port = line.port;
+  record.verdict = line.verdict;
   if (is_refused) record.verdict = acl::Verdict::deny;
   audit::Batch batch = log_->new_batch();
   batch.add(record);
   if (log_->write(batch) == 1) return true;
   // A `grant` line that cannot be written is lost; a `policy` line is written later. A change that
   // removes access is made anyway, so its line must be written later.
-  if (line.only_narrows && record.event == audit::Event::grant) {
+  if (line.only_narrows &&
+      (record.event == audit::Event::grant || record.event == audit::Event::answer)) {
     record.event = audit::Event::policy;
     batch.add(record);
     static_cast<void>(log_->write(batch));

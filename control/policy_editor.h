@@ -28,6 +28,10 @@ struct ChangeLine {
   std::string agent, actor, detail;
   // The change only removes access: it is made even if its line must wait for the disk.
   bool only_narrows = false;
+  // Of an answer to an ask.
+  std::string request = {}, host = {};
+  std::uint16_t port = 0;
+  std::optional<acl::Verdict> verdict = std::nullopt;
 };
 
 struct ReloadResult {
@@ -50,6 +54,7 @@ class PolicyEditor {
     std::function<void()> settings_changed;  // limits, DNS
     std::function<void()> refilled;          // requests that wait for a budget check again
     std::function<void(const std::string& state)> notify;
+    std::function<std::vector<SavedAsk>()> asks = {};  // for the state file
   };
   struct Counts {
     std::uint64_t reloads_ok = 0, reloads_failed = 0;
@@ -73,6 +78,8 @@ class PolicyEditor {
   // that only narrows is always in force: if it cannot be saved, `done` gets an error, and saving
   // is retried.
   void commit(const Edit& edit, ChangeLine line, Done done);
+  // Something besides the policy has changed that is kept in the state file.
+  void save_soon() { save(); }
   // Reads the files in the background. Requests during a reading share the next one.
   void reload(std::string actor, ReloadDone done);
   // Returns the config in force, or reads it from its files without applying it.

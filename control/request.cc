@@ -114,6 +114,8 @@ void read_field(std::string_view name, const Node& node, const Reader& reader, R
   if (name == "resolve") set(request.resolve, config::Boolean::read(node, reader));
   if (name == "rotated") set(request.rotated, config::Boolean::read(node, reader));
   if (name == "on_disk") set(request.on_disk, config::Boolean::read(node, reader));
+  if (name == "ask") set(request.ask, read_text(node, reader, 64));
+  if (name == "follow") set(request.follow, config::Boolean::read(node, reader));
   if (name == "verdict") set(request.verdict, read_verdict(node, reader));
 }
 

@@ -65,6 +65,8 @@ struct Request {
   bool resolve = false;
   std::string verdict;
   bool rotated = false, on_disk = false;
+  std::string ask;  // the id of one
+  bool follow = false;
 };
 
 // An unknown field is an error that names the nearest known field of the action.

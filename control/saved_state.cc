@@ -25,6 +25,8 @@ void append_grant(std::string& out, const GrantState& grant) {
     object.add("bytes_up", *grant.bytes_up);
     object.add("bytes_up_used", recorded_of(grant.bytes_up, grant.made.lease->bytes_up));
   }
+  if (grant.made.only) object.add("method", grant.made.only->method);
+  if (grant.made.only) object.add("path", grant.made.only->path);
   if (!grant.reason.empty()) object.add("reason", grant.reason);
   object.add("actor", grant.actor);
 }
@@ -41,6 +43,18 @@ void append_agent(std::string& out, const SavedAgent& agent) {
   if (agent.overlay.grants.empty()) return;
   JsonArray grants{object.key("grants")};
   for (const auto& grant : agent.overlay.grants) append_grant(grants.next(), grant);
+}
+
+void append_ask(std::string& out, const SavedAsk& saved) {
+  const Ask& ask = saved.ask;
+  JsonObject object{out};
+  object.add("id", ask.id).add("agent", ask.agent).add("instance", saved.identity.instance);
+  object.add("source", saved.identity.sources).add("state", text(ask.state));
+  object.add("reason", acl::text(ask.reason)).add("scheme", ask.scheme).add("host", ask.host);
+  object.add("port", ask.port).add("method", ask.method).add("path", ask.path);
+  object.add("agent_reason", ask.agent_reason).add("looks_like", ask.looks_like);
+  object.add("count", ask.count);
+  object.add("first_seen", ask.first_seen).add("expires", ask.expires);
 }
 
 }  // namespace
@@ -60,8 +74,12 @@ std::string state_text(const SavedState& state) {
         member.add("received", card.received).add("card", card.text);
       }
     }
-    JsonArray agents{object.key("agents")};
-    for (const auto& agent : state.agents) append_agent(agents.next() += '\n', agent);
+    {
+      JsonArray agents{object.key("agents")};
+      for (const auto& agent : state.agents) append_agent(agents.next() += '\n', agent);
+    }
+    JsonArray asks{object.key("asks")};
+    for (const auto& ask : state.asks) append_ask(asks.next() += '\n', ask);
   }
   return out + '\n';
 }

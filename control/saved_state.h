@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "control/ask_book.h"
 #include "control/overlay.h"
 
 namespace stile::control {
@@ -20,6 +21,11 @@ struct SavedAgent {
   std::uint64_t used_up = 0, used_down = 0;
 };
 
+struct SavedAsk {
+  Ask ask;
+  Identity identity;  // of the agent that asked
+};
+
 struct SavedState {
   static constexpr int version = 1;
   std::optional<acl::Mode> mode;
@@ -27,6 +33,7 @@ struct SavedState {
   std::string audit_hash;
   std::vector<PutCard> cards;
   std::vector<SavedAgent> agents;
+  std::vector<SavedAsk> asks;
 };
 
 // One JSON object, readable by people.

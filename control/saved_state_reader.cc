@@ -106,6 +106,10 @@ GrantState read_grant(const Node& node, Reader& reader) {
     members.count("bytes_up_used", bytes_used);
     members.text("reason", grant.reason);
     members.text("actor", grant.actor);
+    acl::GrantedRequest only;
+    members.text("method", only.method);
+    members.text("path", only.path);
+    if (!only.method.empty()) grant.made.only = std::move(only);
   }
   if (grant.id.empty() || grant.hosts.empty()) reader.error(node, "a grant has an id and hosts");
   if (const auto made = make_grant(grant); !made) {
@@ -146,6 +150,43 @@ PutCard read_card(const Node& node, Reader& reader) {
   return card;
 }
 
+SavedAsk read_ask(const Node& node, Reader& reader) {
+  SavedAsk saved;
+  Ask& ask = saved.ask;
+  std::string state, reason;
+  std::uint64_t port = 0;
+  {
+    Members members{node, reader};
+    members.text("id", ask.id);
+    members.text("agent", ask.agent);
+    members.text("instance", saved.identity.instance);
+    members.texts("source", saved.identity.sources);
+    members.text("state", state);
+    members.text("reason", reason);
+    members.text("scheme", ask.scheme);
+    members.text("host", ask.host);
+    members.count("port", port);
+    members.text("method", ask.method);
+    members.text("path", ask.path);
+    members.text("agent_reason", ask.agent_reason);
+    members.text("looks_like", ask.looks_like);
+    members.count("count", ask.count);
+    ask.first_seen = members.integer("first_seen").value_or(0);
+    ask.expires = members.integer("expires").value_or(0);
+  }
+  ask.port = static_cast<std::uint16_t>(port);
+  const auto known = acl::reason_named(reason);
+  const auto read_state = ask_state_named(state);
+  if (ask.id.empty() || ask.agent.empty() || ask.host.empty() || port == 0 || port > 65535 ||
+      !known || !read_state) {
+    reader.error(node, "an ask has an id, an agent, a host, a port, a reason and a state");
+    return saved;
+  }
+  ask.reason = *known;
+  ask.state = *read_state;
+  return saved;
+}
+
 }  // namespace
 
 Result<SavedState> parse_state(std::string_view text, const std::string& file) {
@@ -167,6 +208,7 @@ Result<SavedState> parse_state(std::string_view text, const std::string& file) {
                  [&](const Node& node) { state.cards.push_back(read_card(node, reader)); });
     members.each("agents",
                  [&](const Node& node) { state.agents.push_back(read_agent(node, reader)); });
+    members.each("asks", [&](const Node& node) { state.asks.push_back(read_ask(node, reader)); });
   }
   if (problems.has_errors()) return Error{problems.text()};
   return state;

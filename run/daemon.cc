@@ -56,6 +56,7 @@ Result<Json> make_card(const Launch& launch) {
   card["allow_files"] = agent.allow_files;
   if (agent.allow_ip.empty()) card.erase("allow_ip");
   if (agent.ech && !agent.ech->everywhere) card["ech"] = texts_of(agent.ech->hosts);
+  if (agent.asks) card["unlisted"] = *agent.asks ? "ask" : "refuse";
   if (agent.mode) card["mode"] = acl::text(*agent.mode);
   if (agent.expires) card["expires"] = time_text(*agent.expires);
   return Result<Json>{boost::system::in_place_value, std::move(card)};

@@ -23,6 +23,7 @@ struct Options {
   bool dry_run = false;                    // print what would be allowed, and run nothing
   bool nested = false;                     // run inside another sandbox
   bool observe = false;
+  bool no_ask = false;               // do not ask the person at the terminal
   std::vector<std::string> command;  // empty: that of the card
 };
 

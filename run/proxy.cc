@@ -57,6 +57,7 @@ Result<void> Proxy::serve(UniqueFd listener) {
   write_line(start);
   shared_ = std::make_unique<session::Shared>(snapshot);
   shared_->granted_by = session::GrantedBy::flag;
+  shared_->asks = &control_->asks();
   if (auto started = start_worker(std::move(listener)); !started) return started;
   control_->start(*shared_, workers_, std::move(control_socket_));
   return {};

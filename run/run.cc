@@ -27,6 +27,7 @@
 #include "run/proxy.h"
 #include "run/summary.h"
 #include "run/terminal.h"
+#include "run/terminal_asks.h"
 
 namespace stile::run {
 namespace {
@@ -141,6 +142,28 @@ void say(const std::vector<std::string>& lines) {
   for (const auto& line : lines) std::fprintf(stderr, "stile: %s\n", line.c_str());
 }
 
+// A person is asked about what no rule names, unless the config or card decides that. Nobody types
+// an answer within the time that suits a daemon.
+void ask_on_terminal(Launch& launch) {
+  const auto is_set = [&](std::string_view section, std::string_view key) {
+    return config::place_of(launch.settings.file, launch.settings.keys, section, key).line > 0;
+  };
+  auto& asks = launch.permissions.agent.asks;
+  if (!asks && !is_set("egress", "unlisted")) asks = true;
+  if (!is_set("limits", "ask_hold_ms")) launch.settings.limits.ask_hold = std::chrono::minutes{1};
+}
+
+// Null: the control socket cannot be reached, and people answer from elsewhere.
+std::unique_ptr<TerminalAsks> open_terminal_asks(const std::string& socket,
+                                                 const std::string& agent,
+                                                 const std::string& selector, LiveLines& live) {
+  auto follower = control::Client::connect(socket, {});
+  auto answers = control::Client::connect(socket, {});
+  if (!follower || !answers) return nullptr;
+  return std::make_unique<TerminalAsks>(std::move(*follower), std::move(*answers), agent, selector,
+                                        [&live](std::string line) { live.tell(std::move(line)); });
+}
+
 bool is_in_sandbox() { return ::secure_getenv("AGENT_IN_SANDBOX") != nullptr; }
 
 int dry_run(const Options& options, const Launch& launch) {
@@ -157,7 +180,13 @@ int run(const Options& options) {
   if (is_in_sandbox() && !options.nested) {
     return fail("this is already a sandbox (AGENT_IN_SANDBOX is set); use --nested for one in it");
   }
-  const auto launch = prepare_launch(options, own_environment());
+  auto launch = prepare_launch(options, own_environment());
+  ControlSocket control = !launch || options.connect || options.dry_run
+                              ? ControlSocket{}
+                              : ControlSocket{launch->identity};
+  const bool can_be_answered = options.connect || !control.path().empty();
+  const bool asks = launch && can_be_answered && !options.no_ask && TerminalAsks::is_possible();
+  if (asks) ask_on_terminal(*launch);
   auto policy = launch ? make_policy(*launch) : launch.error();
   if (!policy) {
     std::fputs(policy.error().text().c_str(), stderr);
@@ -169,11 +198,16 @@ int run(const Options& options) {
   Summary summary;
   summary.set_policy((*policy).base->entries.at((*policy).agent)->policy);
   summary.set_harmless(launch->harmless);
-  ControlSocket control = options.connect ? ControlSocket{} : ControlSocket{launch->identity};
   auto service = open_service(std::move(*policy), options, *launch, control.take(), summary);
   if (!service) return fail(service.error().message);
   summary.set_live([&](std::string line) { live.tell(std::move(line)); },
                    grant_command(options, (*service)->agent(), control));
+  std::unique_ptr<TerminalAsks> terminal_asks;
+  if (asks) {
+    terminal_asks =
+        open_terminal_asks(options.connect.value_or(control.path()), (*service)->agent(),
+                           grant_command(options, (*service)->agent(), control).after, live);
+  }
   auto plan = make_plan(options, *launch, control.folder());
   if (!plan) return fail(plan.error().message);
   if (const auto notice = files_notice(plan->files.view.view); !notice.empty()) {
@@ -192,6 +226,7 @@ int run(const Options& options) {
     return fail(ready.error().message);
   }
   live.start();
+  if (terminal_asks) terminal_asks->start();
   // If this fails, the process has ended, and its status shows why.
   static_cast<void>(jail->start());
   Lifetime lifetime{launch->permissions.agent.expires, jail->first_process()};
@@ -199,6 +234,7 @@ int run(const Options& options) {
                                            (*service)->tick();
                                            lifetime.check();
                                          }});
+  if (terminal_asks) terminal_asks->stop();
   (*service)->stop();
   live.stop();
   std::fputs(summary.text().c_str(), stderr);

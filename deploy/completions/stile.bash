@@ -26,6 +26,8 @@ _stile() {
     [[ $is_value && $previous != --grant && $previous != --agent ]] && { _stile_default; return; }
     case ${program##*/}:${command[0]}:$previous:${#given[@]} in
       stile:mode:*:0) words="enforce observe offline" ;;
+      stile:approve:*:0 | stile:refuse:*:0)
+        words=$("$program" asks 2>/dev/null | awk '/^  next/ { exit } NR > 1 { print $1 }') ;;
       stile:*:--grant:*) words=$("$program" agents "${given[0]}" 2>/dev/null | awk 'found { print $1 } /^GRANT/ { found = 1 }') ;;
       stile:*:--agent:* | stile:mode:*:1 | stile:agents:*:0 | stile:allow:*:0 | stile:revoke:*:0 | \
       stile:explain:*:0 | stile:remove-agent:*:0 | stile:budget:*:0)

@@ -34,6 +34,8 @@ function __stile_complete
     switch (path basename $program):$command[1]:$words[-1]:(count $given)
         case 'stile:mode:*:0'
             printf '%s\n' enforce observe offline
+        case 'stile:approve:*:0' 'stile:refuse:*:0'
+            $program asks 2>/dev/null | awk '/^  next/ { exit } NR > 1 { print $1 }'
         case 'stile:*:--grant:*'
             $program agents $given[1] 2>/dev/null | awk 'found { print $1 } /^GRANT/ { found = 1 }'
         case 'stile:*:--agent:*' 'stile:mode:*:1' 'stile:agents:*:0' 'stile:allow:*:0' 'stile:revoke:*:0' 'stile:explain:*:0' 'stile:remove-agent:*:0' 'stile:budget:*:0'

@@ -25,6 +25,13 @@ Outcome<void> check_explain(const Request& request) {
   return boost::system::in_place_value;
 }
 
+Outcome<void> check_answer(const Request& request) {
+  if (request.verdict != "allow" && request.verdict != "deny") {
+    return Failure{ErrorCode::bad_request, "verdict: expected \"allow\" or \"deny\""};
+  }
+  return boost::system::in_place_value;
+}
+
 }  // namespace
 
 const control::Actions& actions() {
@@ -47,6 +54,15 @@ const control::Actions& actions() {
        {"ttl_seconds", "max_requests", "bytes_up", "reason"},
        {},
        call<&Commands::allow>},
+      {"asks", reads, anywhere, {}, {"agent", "follow"}, {}, call<&Commands::list_asks>},
+      {"answer",
+       changes,
+       anywhere,
+       {"ask", "verdict"},
+       {"ttl_seconds", "max_requests", "bytes_up", "hosts", "reason"},
+       {},
+       call<&Commands::answer>,
+       check_answer},
       {"revoke", changes, anywhere, {"agent"}, {}, {"hosts", "grant"}, call<&Commands::revoke>},
       {"mode", changes, anywhere, {"mode"}, {"agent"}, {}, call<&Commands::set_mode>},
       {"budget-reset", changes, anywhere, {"agent"}, {}, {}, call<&Commands::reset_budget>},

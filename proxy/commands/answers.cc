@@ -118,6 +118,7 @@ std::string json(const StatusView& view) {
     JsonObject object{out};
     add_ping(object, view.ping);
     object.add("agents", view.agents).add("grants", view.grants);
+    object.add("asks", view.asks);
     object.add("connections_open", view.connections);
     add_counters(object, view.totals);
     object.add("audit_events", view.audit_events).add("audit_gaps", view.audit_gaps);
@@ -200,7 +201,9 @@ std::string json(const Explanation& explanation) {
     if (decision.port != 0) object.add("port", decision.port);
     object.add("rule", decision.rule_text());
     if (decision.grant != nullptr) object.add("grant", decision.grant->id);
-    object.add("message", acl::sentence(decision.reason));
+    object.add("asks", decision.may_ask);
+    object.add("message", std::string{acl::sentence(decision.reason)} +
+                              (decision.may_ask ? " A person is asked about it first." : ""));
     JsonArray steps{object.key("steps")};
     int last = 0;
     const auto add = [&steps](const acl::TraceStep& step) {

@@ -16,10 +16,11 @@ namespace stile::commands {
 
 using control::ErrorCode;
 
-Commands::Commands(boost::asio::io_context& context, control::PolicyEditor& editor, audit::Log& log,
-                   Workers workers, Daemon daemon)
+Commands::Commands(boost::asio::io_context& context, control::PolicyEditor& editor, AskDesk& asks,
+                   audit::Log& log, Workers workers, Daemon daemon)
     : context_{context},
       editor_{editor},
+      asks_{asks},
       log_{log},
       workers_{std::move(workers)},
       daemon_{std::move(daemon)},
@@ -65,6 +66,7 @@ void Commands::status(const Request&, const Client& client) {
                           [this, client](const std::vector<session::Report>& reports) {
                             StatusView view = view_status(editor_.policy(), sum_up(reports));
                             view.ping = ping_view();
+                            view.asks = asks_.open().size();
                             view.connections = daemon_.connections_open();
                             view.audit_events = log_.events();
                             view.audit_gaps = log_.gaps();
@@ -197,6 +199,7 @@ void Commands::config(const Request& request, const Client& client) {
 
 void Commands::on_closed(control::Connection& client) {
   tail_.remove(client);
+  asks_.unfollow(client);
   const auto [first, last] = lent_.equal_range(&client);
   for (auto it = first; it != last; ++it) {
     const Lent& lent = it->second;

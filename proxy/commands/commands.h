@@ -13,6 +13,7 @@
 #include "control/policy_editor.h"
 #include "control/request.h"
 #include "control/tail_feed.h"
+#include "proxy/commands/ask_desk.h"
 #include "proxy/commands/views.h"
 #include "proxy/commands/workers.h"
 
@@ -30,8 +31,8 @@ class Commands final : public control::Service {
     std::string_view version;
     bool is_run = false;  // a `stile run`: refuses the actions that need a daemon
   };
-  Commands(boost::asio::io_context& context, control::PolicyEditor& editor, audit::Log& log,
-           Workers workers, Daemon daemon);
+  Commands(boost::asio::io_context& context, control::PolicyEditor& editor, AskDesk& asks,
+           audit::Log& log, Workers workers, Daemon daemon);
 
   void serve(const control::Request& request, const control::ConnectionPtr& client) override;
   [[nodiscard]] const control::Actions& actions() const override;
@@ -51,10 +52,12 @@ class Commands final : public control::Service {
   void tail(const Request& request, const Client& client);
   void log(const Request& request, const Client& client);
   void config(const Request& request, const Client& client);
+  void list_asks(const Request& request, const Client& client);
   // Those that change something.
   void put_agent(const Request& request, const Client& client);
   void remove_agent(const Request& request, const Client& client);
   void allow(const Request& request, const Client& client);
+  void answer(const Request& request, const Client& client);
   void revoke(const Request& request, const Client& client);
   void set_mode(const Request& request, const Client& client);
   void reset_budget(const Request& request, const Client& client);
@@ -78,11 +81,16 @@ class Commands final : public control::Service {
   [[nodiscard]] const control::LivePolicy::Running* find(const std::string& id,
                                                          const Client& client) const;
   [[nodiscard]] PingView ping_view() const;
+  // The changes that allow what was asked; `grant` gets the id of the new grant.
+  [[nodiscard]] control::Outcome<control::AgentOverlay> overlay_for(
+      const control::Ask& ask, const control::LivePolicy::Running& running, Request& request,
+      const Client& client, std::string& grant) const;
   void commit(const control::Edit& edit, control::ChangeLine line, const Client& client,
               std::string answer);
 
   boost::asio::io_context& context_;
   control::PolicyEditor& editor_;
+  AskDesk& asks_;
   audit::Log& log_;
   Workers workers_;
   Daemon daemon_;

@@ -50,7 +50,7 @@ struct PingView {
 
 struct StatusView {
   PingView ping;
-  std::size_t agents = 0, grants = 0;
+  std::size_t agents = 0, grants = 0, asks = 0;
   std::uint32_t connections = 0;
   Totals totals;
   std::uint64_t audit_events = 0, audit_gaps = 0;

@@ -55,17 +55,17 @@ void Exposition::gauge(std::string_view name, std::string_view help, double valu
 }
 
 void Exposition::histogram(std::string_view name, std::string_view help,
-                           const ConnectTimes& times) {
+                           std::span<const double> bounds, std::span<const std::uint64_t> counts,
+                           double sum) {
   auto& histogram = impl_->add(name, help, prometheus::MetricType::Histogram, {}).histogram;
   std::uint64_t total = 0;
-  for (std::size_t i = 0; i < times.counts.size(); ++i) {
-    total += times.counts[i];
-    const double bound = i < ConnectTimes::bounds.size() ? ConnectTimes::bounds[i]
-                                                         : std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    total += counts[i];
+    const double bound = i < bounds.size() ? bounds[i] : std::numeric_limits<double>::infinity();
     histogram.bucket.push_back({total, bound});
   }
   histogram.sample_count = total;
-  histogram.sample_sum = times.sum;
+  histogram.sample_sum = sum;
 }
 
 void Exposition::process() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +25,12 @@ class Exposition {
   // Calls with the same name make one family of series.
   void counter(std::string_view name, std::string_view help, double value, Labels labels = {});
   void gauge(std::string_view name, std::string_view help, double value, Labels labels = {});
-  void histogram(std::string_view name, std::string_view help, const ConnectTimes& times);
+  void histogram(std::string_view name, std::string_view help, const ConnectTimes& times) {
+    histogram(name, help, ConnectTimes::bounds, times.counts, times.sum);
+  }
+  // One count more than there are bounds: the last is for what is above all of them.
+  void histogram(std::string_view name, std::string_view help, std::span<const double> bounds,
+                 std::span<const std::uint64_t> counts, double sum);
   // CPU seconds, resident and virtual memory, descriptors, start time.
   void process();
 

@@ -131,6 +131,23 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
                  {{"agent", agent->id}, {"direction", "down"}});
     }
   }
+  for (const auto& [id, count] : asks_.open_per_agent()) {
+    page.gauge("stile_asks_open", "Asks that wait for a person.", number(count), {{"agent", id}});
+  }
+  for (const auto& [id, totals] : asks_.totals()) {
+    const std::array<std::pair<const char*, std::uint64_t>, 4> results{
+        {{"allow", totals.allowed},
+         {"deny", totals.refused},
+         {"expired", totals.expired},
+         {"over-limit", totals.over_limit}}};
+    for (const auto& [result, count] : results) {
+      page.counter("stile_asks_total", "What became of asks.", number(count),
+                   {{"agent", id}, {"result", result}});
+    }
+  }
+  const auto answers = asks_.answer_times();
+  page.histogram("stile_ask_answer_seconds", "From an ask to its answer.",
+                 commands::AskDesk::AnswerTimes::bounds, answers.counts, answers.sum);
   page.counter("stile_policy_reloads_total", "Reloads by result.",
                number(editor_->counts().reloads_ok), {{"result", "ok"}});
   page.counter("stile_policy_reloads_total", "", number(editor_->counts().reloads_failed),

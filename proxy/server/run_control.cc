@@ -18,6 +18,7 @@ config::Checked<control::Reading> nothing_to_read() {
 
 RunControl::RunControl(control::FilePolicyPtr base, audit::Log& log)
     : work_{context_.get_executor()},
+      asks_{context_},
       editor_{context_, nothing_to_read, control::LivePolicy{std::move(base), {}}, std::nullopt},
       log_{log} {}
 
@@ -28,9 +29,10 @@ RunControl::~RunControl() {
 
 void RunControl::start(session::Shared& shared, Workers& workers, UniqueFd socket) {
   control::PolicyEditor::Daemon hooks;
-  hooks.publish = [&shared, &workers](std::shared_ptr<const acl::Snapshot> snapshot) {
-    shared.policy.swap(std::move(snapshot));
+  hooks.publish = [this, &shared, &workers](std::shared_ptr<const acl::Snapshot> snapshot) {
+    shared.policy.swap(snapshot);
     for (auto& worker : workers) worker->judge_again(false);
+    asks_.policy_changed(*snapshot);
   };
   hooks.judge_by_time = [&workers] {
     for (auto& worker : workers) worker->judge_again(true);
@@ -46,8 +48,9 @@ void RunControl::start(session::Shared& shared, Workers& workers, UniqueFd socke
   hooks.settings_changed = [] {};
   hooks.notify = [](const std::string&) {};
   editor_.start(log_, std::move(hooks));
+  asks_.start(log_, ports_of(workers), [] {});
   commands_ = std::make_unique<commands::Commands>(
-      context_, editor_, log_, ports_of(workers),
+      context_, editor_, asks_, log_, ports_of(workers),
       commands::Commands::Daemon{[] {},
                                  []() -> Result<audit::Log::Head> { return Error{"no"}; },
                                  [&shared] { return shared.connections.load(); },

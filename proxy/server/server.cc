@@ -55,6 +55,7 @@ Server::Server(PolicyStore store, Front front)
       address_events_{context_},
       dns_files_{store_.base->loaded.settings.dns},
       front_{std::move(front)},
+      asks_{context_},
       card_watch_{context_, [this] { editor_->read_cards(); }} {
   for (const int signal : {SIGHUP, SIGTERM, SIGINT, SIGUSR1}) signals_.add(signal);
 }
@@ -134,6 +135,7 @@ Result<void> Server::open_editor() {
   if (auto done = confine(); !done) return done;
   editor_ = std::make_unique<control::PolicyEditor>(
       context_, store_.reader, control::LivePolicy{std::move(store_.base), saved}, std::move(file));
+  asks_.restore(saved.asks, editor_->policy());
   return {};
 }
 
@@ -205,8 +207,9 @@ void Server::start_control() {
   control::PolicyEditor::Daemon daemon;
   daemon.publish = [this](std::shared_ptr<const acl::Snapshot> snapshot) {
     prepare_opening();
-    shared_->policy.swap(std::move(snapshot));
+    shared_->policy.swap(snapshot);
     for (auto& worker : workers_) worker->judge_again(false);
+    asks_.policy_changed(*snapshot);
   };
   daemon.judge_by_time = [this] {
     for (auto& worker : workers_) worker->judge_again(true);
@@ -219,9 +222,11 @@ void Server::start_control() {
   };
   daemon.settings_changed = [this] { settings_changed(); };
   daemon.notify = [this](const std::string& state) { notify(state); };
+  daemon.asks = [this] { return asks_.saved(editor_->policy()); };
   editor_->start(*log_, std::move(daemon));
+  asks_.start(*log_, ports_of(workers_), [this] { editor_->save_soon(); });
   service_ = std::make_unique<commands::Commands>(
-      context_, *editor_, *log_, ports_of(workers_),
+      context_, *editor_, asks_, *log_, ports_of(workers_),
       commands::Commands::Daemon{[this] { drain(); }, [this] { return reopen_log(); },
                                  [this] { return shared_->connections.load(); },
                                  [this] { return drain_time_left(); }, version});
@@ -241,6 +246,7 @@ void Server::run() {
   start.config = policy.base().loaded.digest;
   write_line(start);
   shared_ = std::make_unique<session::Shared>(policy.snapshot());
+  shared_->asks = &asks_;
   prepare_opening();
   start_workers();
   start_control();

@@ -98,6 +98,7 @@ class Server {
   std::unique_ptr<FileThread> file_thread_;
   std::unique_ptr<audit::Log> log_;
   control::LogHealth log_health_;
+  commands::AskDesk asks_;  // outlives the workers and the editor, which use it
   std::unique_ptr<session::Shared> shared_;
   Workers workers_;
   std::unique_ptr<control::PolicyEditor> editor_;

@@ -16,6 +16,7 @@ session::Limits limits_of(const config::LimitSettings& settings) {
   limits.header_timeout = settings.header_timeout;
   limits.client_hello_timeout = settings.client_hello_timeout;
   limits.connect_timeout = settings.connect_timeout;
+  limits.ask_hold = settings.ask_hold;
   limits.idle_timeout = settings.idle_timeout;
   return limits;
 }

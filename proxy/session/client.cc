@@ -96,13 +96,14 @@ Task<> Client::wait_for_refill() {
   co_await pause.event;
 }
 
-void Client::watch_for_loss(Reason reason) noexcept {
+void Client::watch_for_loss(Reason reason, Loss loss) noexcept {
   loss_reason_ = reason;
+  loss_ = loss;
   stream.socket().watch(reason == Reason::none ? nullptr : this);
 }
 
 void Client::on_ready(Socket& ready) {
-  if (ready.is_dead()) cancel(loss_reason_);
+  if (ready.is_dead() || (loss_ == Loss::end_too && ready.has_hung_up())) cancel(loss_reason_);
   ready.wake();
 }
 

@@ -64,7 +64,10 @@ class Client final : private Deadline, private Watcher {
 
   // A client that disconnects while it waits for an origin frees its slot at once: from here on a
   // lost connection cancels with that reason. `none` turns this off.
-  void watch_for_loss(Reason reason) noexcept;
+  // `end_too`: also a client that has ended its side counts as gone, since it could not use an
+  // answer.
+  enum class Loss : bool { only_lost, end_too };
+  void watch_for_loss(Reason reason, Loss loss = Loss::only_lost) noexcept;
 
   // The connection has become a tunnel, which owns its socket and peer.
   [[nodiscard]] bool has_left() const noexcept { return !stream; }
@@ -91,6 +94,7 @@ class Client final : private Deadline, private Watcher {
   Event* waiting_for_ = nullptr;
   Reason deadline_reason_ = Reason::header_timeout;
   Reason loss_reason_ = Reason::none;
+  Loss loss_ = Loss::only_lost;
   Reason cancelled_ = Reason::none;
 };
 

@@ -11,17 +11,18 @@
 namespace stile::session {
 namespace {
 
-// Gives on_cancel() access to the dialer for exactly its lifetime, also if memory for a wait runs
-// out.
-class Dialing {
+// Gives other functions access to what a coroutine waits with for exactly its lifetime, also if
+// memory for a wait runs out.
+template <class T>
+class Lend {
  public:
-  Dialing(net::Dialer*& place, net::Dialer& dialer) noexcept : place_{place} { place = &dialer; }
-  ~Dialing() { place_ = nullptr; }
-  Dialing(const Dialing&) = delete;
-  Dialing& operator=(const Dialing&) = delete;
+  Lend(T*& place, T& lent) noexcept : place_{place} { place = &lent; }
+  ~Lend() { place_ = nullptr; }
+  Lend(const Lend&) = delete;
+  Lend& operator=(const Lend&) = delete;
 
  private:
-  net::Dialer*& place_;
+  T*& place_;
 };
 
 }  // namespace
@@ -72,6 +73,10 @@ void Connector::decide(Request& request) {
 
 Task<Connector::Reason> Connector::connect(Request& request, Reuse reuse) {
   decide(request);
+  if (request.decision.may_ask) {
+    const Reason refused = co_await ask(request);
+    if (refused != Reason::none) co_return refused;
+  }
   if (!request.decision.passes()) co_return request.decision.reason;
   if (client_.context.audit.must_refuse()) co_return Reason::audit_unavailable;
   if (request.decision.is_opened && !request.is_inside) co_return Reason::none;
@@ -85,6 +90,54 @@ Task<Connector::Reason> Connector::connect(Request& request, Reuse reuse) {
   if (reason == Reason::none && !is_reused_) reason = co_await find_and_dial(request);
   client_.watch_for_loss(Reason::none);
   co_return reason;
+}
+
+// A person is asked, and the request waits for a policy that allows it. Every change is judged as a
+// new request would be. None: it is allowed now.
+Task<Connector::Reason> Connector::ask(Request& request) {
+  Context& context = client_.context;
+  AskBoard* board = context.shared.asks;
+  if (board == nullptr) co_return request.decision.reason;
+  if (client_.is_draining()) co_return Reason::draining;
+  if (context.audit.must_refuse()) co_return Reason::audit_unavailable;
+  const std::string source = client_.peer.source_text();
+  request.ask = board->ask({*request.judged_by, request.decision.reason, scheme_text(request),
+                            request.decision.host.text(), request.decision.port, request.method,
+                            request.path, source, client_.peer.conn});
+  if (!request.ask.is_held) co_return request.decision.reason;
+  const AskHold hold{*board, request.judged_by->id, request.ask.id};
+  Reason reason = request.decision.reason;
+  const std::function<bool()> is_done = [&] {
+    decide(request);
+    reason = request.decision.reason;
+    if (!request.decision.may_ask) return true;
+    request.ask = board->look(*request.judged_by, request.ask.id);
+    return request.ask.state != AskTicket::State::open;
+  };
+  // A tunnel whose client has ended its side is of no use; plain HTTP is answered still.
+  const bool is_tunnel = request.scheme == acl::Scheme::tunnel && !request.is_inside;
+  const Socket& socket = client_.stream.socket();
+  if (socket.is_dead() || (is_tunnel && socket.has_hung_up())) co_return reason;
+  client_.watch_for_loss(reason, is_tunnel ? Client::Loss::end_too : Client::Loss::only_lost);
+  co_await wait_for_answer(request.ask.id, context.limits.ask_hold, is_done);
+  client_.watch_for_loss(Reason::none);
+  if (client_.is_cancelled()) co_return client_.cancelled();
+  if (client_.is_draining()) co_return Reason::draining;
+  if (!request.decision.passes()) co_return reason;
+  request.begun = context.loop.now();  // a person's time is not the origin's
+  co_return Reason::none;
+}
+
+Task<> Connector::wait_for_answer(const std::string& id, std::chrono::milliseconds most,
+                                  const std::function<bool()>& is_done) {
+  Asking asking{client_.context.loop, id, most};
+  client_.context.asking.push_back(asking);
+  const Lend lent{asking_, asking};
+  for (bool ends = false; !ends;) {
+    co_await client_.wait(asking.changed);
+    asking.changed.reset();
+    ends = client_.is_cancelled() || client_.is_draining() || is_done() || asking.is_over();
+  }
 }
 
 // Only after this request itself has been allowed.
@@ -156,7 +209,7 @@ Task<Connector::Reason> Connector::dial(Request& request, std::vector<acl::Addre
   client_.set_deadline(context.limits.connect_timeout, Reason::origin_timeout);
   dialer.start();
   {
-    const Dialing dialing{dialer_, dialer};
+    const Lend dialing{dialer_, dialer};
     co_await client_.wait(dialer.done);
   }
   client_.clear_deadline();

@@ -4,7 +4,10 @@
 // what is sent afterwards.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +47,14 @@ class Connector final : private Client::Follower {
   [[nodiscard]] bool is_reused() const noexcept { return is_reused_; }
 
   [[nodiscard]] bool is_dialling() const noexcept { return dialer_ != nullptr; }
+  // A person is asked about the request. look_again(): the policy has changed, or the daemon stops.
+  [[nodiscard]] bool is_asking() const noexcept { return asking_ != nullptr; }
+  void look_again() noexcept { asking_->changed.fire(); }
+
+  // Waits until the ask is answered, the time is over or the request was cancelled; `is_done` is
+  // called after each change and ends the wait by returning true.
+  Task<> wait_for_answer(const std::string& id, std::chrono::milliseconds most,
+                         const std::function<bool()>& is_done);
 
   net::Stream origin;
 
@@ -52,6 +63,7 @@ class Connector final : private Client::Follower {
   [[nodiscard]] Reason charge(Request& request);
   [[nodiscard]] static bool still_has_secrets(const Request& request);
   Task<Reason> wait_for_grant(Request& request);
+  Task<Reason> ask(Request& request);
   [[nodiscard]] bool take_kept(Request& request);
   Task<Reason> find_and_dial(Request& request);
   Task<dns::ResolvedPtr> look_up(std::string_view name, Reason& failed);
@@ -59,6 +71,7 @@ class Connector final : private Client::Follower {
 
   Client& client_;
   net::Dialer* dialer_ = nullptr;  // while it runs
+  Asking* asking_ = nullptr;       // while a person is asked
   bool is_reused_ = false;
 };
 

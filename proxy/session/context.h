@@ -17,6 +17,8 @@
 #include "proxy/intercept/interceptor.h"
 #include "proxy/metrics/tally.h"
 #include "proxy/net/relay.h"
+#include "proxy/session/ask_board.h"
+#include "proxy/session/asking.h"
 #include "proxy/session/audit_queue.h"
 #include "proxy/session/live.h"
 #include "proxy/session/origin_pool.h"
@@ -34,6 +36,7 @@ struct Limits {
   std::chrono::milliseconds header_timeout{10000};
   std::chrono::milliseconds client_hello_timeout{10000};
   std::chrono::milliseconds connect_timeout{10000};
+  std::chrono::milliseconds ask_hold{10000};
   std::chrono::milliseconds idle_timeout{3600000};
 };
 
@@ -46,7 +49,9 @@ class Shared {
   std::atomic<bool> draining{false};
   std::shared_ptr<acl::Account> unknown = std::make_shared<acl::Account>();
   RefusalLog refusals;
-  GrantedBy granted_by = GrantedBy::command;  // set before the first worker starts
+  // Both are set before the first worker starts.
+  GrantedBy granted_by = GrantedBy::command;
+  AskBoard* asks = nullptr;  // null: no person is asked, and what no rule names is refused
 
   // What opens tunnels; null: nothing can, and tunnels that should be opened are refused.
   [[nodiscard]] std::shared_ptr<const intercept::Interceptor> interceptor() const {
@@ -115,6 +120,7 @@ struct Context {
   std::shared_ptr<const acl::PrefixMap> own_addresses;
   LiveList live;
   intercept::Leaves leaves;
+  AskingList asking;       // requests that wait for a person
   net::PausedList paused;  // requests that wait for more of a budget or grant
   metrics::ConnectTimes connect_times;
   std::unordered_map<std::string, std::shared_ptr<metrics::Tally>> tallies;

@@ -9,6 +9,7 @@
 #include "base/ascii.h"
 #include "base/unix_time.h"
 #include "proxy/http/forward.h"
+#include "proxy/session/own_page.h"
 #include "proxy/session/refuse.h"
 
 namespace stile::session {
@@ -66,6 +67,9 @@ Task<bool> HttpExchange::run() {
     if (request_.is_inside) connector_.decide(request_);  // fills in what the line says
     co_await refuse(client_, request_, reason);
     co_return false;
+  }
+  if (is_for_stile_itself(client_, request_)) {
+    co_return co_await serve_own_page(client_, connector_, request_, head_);
   }
   reason = co_await connector_.connect(request_, Connector::Reuse::yes);
   if (reason == Reason::none) reason = connector_.still_allowed(request_);

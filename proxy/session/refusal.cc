@@ -57,11 +57,26 @@ std::string destination(const Refusal& refusal) {
   return text;
 }
 
+// What became of the question, and what the client can do.
+std::string ask_remedy(const AskTicket& ask) {
+  const std::string request = " (request " + ask.id + ")";
+  switch (ask.state) {
+    case AskTicket::State::refused:
+      return "the operator was asked and said no" + request + "; do not try it again soon";
+    case AskTicket::State::open:
+      return "the operator has been asked" + request + " and has not answered yet; try again in " +
+             std::to_string(ask.retry_after.count()) + " s, or wait for the answer at http://" +
+             std::string{acl::own_name} + "/v1/asks/" + ask.id + "?wait=30";
+    default:
+      return "the operator was asked" + request + "; try again to ask once more";
+  }
+}
+
 void append_body(std::string& body, const Refusal& refusal) {
   const acl::Remedy remedy = remedy_of(refusal);
   const std::string hint = allow_hint(refusal, remedy);
   const std::string message = refusal_message(refusal, remedy, hint);
-  std::size_t room = 256;  // keys, reason and port
+  std::size_t room = 512;  // keys, reason, port and the id of an ask
   for (const std::string_view text : {refusal.agent, refusal.host, std::string_view{message},
                                       refusal.contact, std::string_view{hint}}) {
     room += std::min(text.size(), max_text) * audit::Appender::max_escape;
@@ -75,6 +90,7 @@ void append_body(std::string& body, const Refusal& refusal) {
     out.plain(",\"port\":");
     out.number(refusal.port);
   }
+  if (refusal.ask != nullptr) put_text(out, ",\"request\":\"", refusal.ask->id);
   put_text(out, ",\"message\":\"", message);
   if (!hint.empty()) put_text(out, ",\"hint\":\"", hint);
   if (!refusal.contact.empty()) put_text(out, ",\"contact\":\"", refusal.contact);
@@ -83,7 +99,7 @@ void append_body(std::string& body, const Refusal& refusal) {
 
 void append_head(std::string& answer, const Refusal& refusal, std::size_t body_bytes) {
   const std::string_view reason = text(refusal.reason);
-  audit::Appender out{answer, 512};  // at most 350 are used
+  audit::Appender out{answer, 640};  // at most 480 are used
   out.plain("HTTP/1.1 ");
   out.number(static_cast<std::uint64_t>(acl::status(refusal.reason)));
   out.plain(" ");
@@ -94,7 +110,14 @@ void append_head(std::string& answer, const Refusal& refusal, std::size_t body_b
   out.plain(proxy_status_error(refusal.reason));
   out.plain("; details=\"");
   out.plain(reason);
-  out.plain("\"\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nContent-Length: ");
+  out.plain("\"");
+  if (refusal.ask != nullptr) {
+    out.plain("\r\nX-Stile-Request: ");
+    out.plain(refusal.ask->id);
+    out.plain("\r\nRetry-After: ");
+    out.number(static_cast<std::uint64_t>(refusal.ask->retry_after.count()));
+  }
+  out.plain("\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nContent-Length: ");
   out.number(body_bytes);
   out.plain(refusal.keep_alive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n");
 }
@@ -125,6 +148,7 @@ std::string refusal_message(const Refusal& refusal, const acl::Remedy& remedy,
   if (!remedy.denied_by.empty()) {
     return text.append(acl::refusal_words(Reason::host_denied).remedy);
   }
+  if (refusal.ask != nullptr) return text.append(ask_remedy(*refusal.ask));
   if (hint.empty()) return text.append(words.remedy);
   text.append("ask the operator for").append(refusal.granted_by == GrantedBy::flag ? " " : ": ");
   return text.append(hint);

@@ -8,6 +8,7 @@
 #include "acl/decision.h"
 #include "acl/pattern.h"
 #include "acl/remedy.h"
+#include "proxy/session/ask_board.h"
 
 namespace stile::session {
 
@@ -28,6 +29,7 @@ struct Refusal {
   const acl::AgentPolicy* policy = nullptr;  // null: unknown
   std::string_view contact;
   GrantedBy granted_by = GrantedBy::command;
+  const AskTicket* ask = nullptr;  // a person was asked; null: none was
   bool keep_alive = false;
   bool is_head = false;  // the answer to HEAD has no body
 };

@@ -37,6 +37,9 @@ Task<bool> answer_refusal(Client& client, const Request& request, Reason reason,
     refusal.granted_by =
         peer.agent->takes_grants() ? client.context.shared.granted_by : GrantedBy::nothing;
   }
+  if (!request.ask.id.empty() && request.decision.may_ask && reason == request.decision.reason) {
+    refusal.ask = &request.ask;
+  }
   refusal.keep_alive = keep_alive;
   refusal.is_head = request.method == "HEAD";
   const std::string answer = write_refusal(refusal);

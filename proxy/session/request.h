@@ -10,6 +10,7 @@
 #include "acl/hello.h"
 #include "proxy/base/timer_wheel.h"
 #include "proxy/net/relay.h"
+#include "proxy/session/ask_board.h"
 
 namespace stile::session {
 
@@ -32,6 +33,7 @@ struct Request {
   std::vector<acl::RequestField> fields;
   std::vector<std::string> secrets;  // names of those that were put in
   acl::Decision decision;
+  AskTicket ask;                // if a person was asked about it
   std::string_view head_fault;  // of bad-request before the decision: a constant text
   std::shared_ptr<const acl::AgentPolicy> judged_by;  // owns the decision's rule and grant
   std::uint64_t generation = 0;

@@ -28,9 +28,7 @@ class RequestLine {
     record.conn = peer.conn;
     record.method = request.method;
     if (!request.authority.empty()) {
-      record.scheme = request.is_inside                       ? "https"
-                      : request.scheme == acl::Scheme::tunnel ? "connect"
-                                                              : "http";
+      record.scheme = scheme_text(request);
       record.host = shown_host(request);
     }
     record.port = decision.port;
@@ -44,6 +42,7 @@ class RequestLine {
     if (request.decision.is_opened) record.tls = "opened";
     for (const auto& name : request.secrets) secret_ += (secret_.empty() ? "" : ",") + name;
     record.secret = secret_;
+    record.request = request.ask.id;
     record.stripped.assign(request.stripped.begin(), request.stripped.end());
     record.policy = request.generation;
   }
@@ -64,6 +63,11 @@ void set_outcome(audit::Record& record, Reason opened_despite, Reason cut) {
 }
 
 }  // namespace
+
+std::string_view scheme_text(const Request& request) noexcept {
+  if (request.is_inside) return "https";
+  return request.scheme == acl::Scheme::tunnel ? "connect" : "http";
+}
 
 std::string_view shown_host(const Request& request) noexcept {
   if (const std::string_view host = request.decision.host.text(); !host.empty()) return host;

@@ -69,6 +69,8 @@ class RequestLog {
   const Loop& loop_;
 };
 
+// "connect", "http", or "https" inside a tunnel that is opened.
+[[nodiscard]] std::string_view scheme_text(const Request& request) noexcept;
 // The host for log and answer: canonical if it was valid, else as the agent wrote it, without parts
 // that may be secret (user info, a path, a query).
 [[nodiscard]] std::string_view shown_host(const Request& request) noexcept;

@@ -152,6 +152,7 @@ void Session::judge_again(const acl::Snapshot& snapshot, bool all) {
   // A request is judged again right before its first byte goes out. Judged now are a running
   // exchange, and one that dials: there may be more addresses to try.
   current_->is_stale = true;
+  if (connector_.is_asking()) return connector_.look_again();
   if (!current_->wrote_open && !connector_.is_dialling()) return;
   const Reason now = connector_.still_allowed(*current_);
   if (now != Reason::none) client_.cancel(current_->wrote_open ? Reason::revoked : now);
@@ -159,6 +160,7 @@ void Session::judge_again(const acl::Snapshot& snapshot, bool all) {
 
 void Session::drain() {
   client_.drains = true;
+  if (connector_.is_asking()) return connector_.look_again();
   if (current_ != nullptr) return;
   // Waiting for a request that would only be refused.
   if (client_.in.empty()) client_.cancel(Reason::draining);

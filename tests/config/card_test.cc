@@ -35,7 +35,7 @@ TEST(Card, TakesEveryKeyOfAnAgentUnderItsTomlName) {
     "allow": [".a.example"], "allow_files": ["list.txt"], "deny": ["b.example"],
     "deny_files": ["/etc/deny"], "allow_ip": ["::2"], "forbid_addresses": ["8.0.0.0/8"],
     "expires": "2027-01-01T00:00:00Z", "bytes_up": 1024, "bytes_down": "1KiB", "mode": "observe",
-    "ports": [443], "http_ports": [80], "sni": "off", "ech": "allow",
+    "ports": [443], "http_ports": [80], "sni": "off", "ech": "allow", "unlisted": "ask",
     "private_exceptions": ["10.1.0.0/16", {"prefix": "127.0.0.1", "hosts": ["c.example"]}],
     "strip_request_headers": ["Cookie"], "contact": "me", "connections_per_agent": 2,
     "requests_per_second": 3})");

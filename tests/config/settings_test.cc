@@ -50,6 +50,7 @@ deny = ["bad.example", "http://*.worse.example"]
 deny_files = ["/etc/deny.txt"]
 forbid_addresses = ["8.8.8.8", "2001:db8::/32"]
 contact = "ops"
+unlisted = "ask"
 [dns]
 servers = ["9.9.9.9", "[2620:fe::9]:5353"]
 hosts_file = "/dev/null"
@@ -67,6 +68,7 @@ client_hello_timeout_ms = 4
 connect_timeout_ms = 5
 idle_timeout_ms = 6
 drain_timeout_ms = 7
+ask_hold_ms = 8
 [audit]
 path = "audit.jsonl"
 format = "squid"
@@ -106,6 +108,7 @@ strip_request_headers = ["Cookie"]
 contact = ""
 connections_per_agent = 9
 requests_per_second = 8
+unlisted = "refuse"
 )");
   ASSERT_EQ(problems, "");
   EXPECT_EQ(settings.server.workers, 3U);
@@ -116,6 +119,7 @@ requests_per_second = 8
   EXPECT_EQ(settings.egress.mode, acl::Mode::observe);
   EXPECT_EQ(settings.egress.ports, (std::vector<std::uint16_t>{443, 8443}));
   EXPECT_FALSE(settings.egress.check_sni);
+  EXPECT_TRUE(settings.egress.asks);
   EXPECT_TRUE(settings.egress.ech.everywhere);
   EXPECT_EQ(settings.egress.private_exceptions.at(1).hosts.at(0).pattern.text(), ".example.com");
   EXPECT_TRUE(settings.egress.strip_request_headers.empty());
@@ -125,6 +129,7 @@ requests_per_second = 8
   EXPECT_EQ(settings.dns.servers.at(0).text(), "9.9.9.9:53");
   EXPECT_EQ(settings.dns.max_ttl.count(), 0);
   EXPECT_EQ(settings.limits.drain_timeout.count(), 7);
+  EXPECT_EQ(settings.limits.ask_hold.count(), 8);
   EXPECT_EQ(settings.limits.requests_per_second, 0U);
   EXPECT_EQ(settings.audit.path, "/etc/stile/audit.jsonl");
   EXPECT_EQ(settings.audit.format, AuditFormat::squid);
@@ -145,6 +150,7 @@ requests_per_second = 8
   EXPECT_EQ(agent.mode, acl::Mode::enforce);
   EXPECT_TRUE(agent.http_ports && agent.http_ports->empty());
   EXPECT_EQ(agent.check_sni, true);
+  EXPECT_EQ(agent.asks, false);
   EXPECT_EQ(agent.ech->hosts.at(1).pattern.text(), "login.example:8443");
   EXPECT_FALSE(agent.ech->everywhere);
   EXPECT_TRUE(agent.private_exceptions && agent.private_exceptions->empty());

@@ -31,11 +31,29 @@ SavedState example() {
   grant.bytes_up = 5000;
   grant.reason = "because";
   grant.actor = "somebody";
+  grant.made.only = acl::GrantedRequest{"POST", "/x"};
   EXPECT_TRUE(make_grant(grant));
   start_count(grant.made.lease->requests, grant.max_requests, 3);
   start_count(grant.made.lease->bytes_up, grant.bytes_up, 700);
   agent.overlay.grants.push_back(grant);
   state.agents.push_back(agent);
+  SavedAsk saved;
+  saved.identity = {"one", {"10.0.0.1/32"}, {}};
+  saved.ask.id = "0123456789ab";
+  saved.ask.agent = "alpha";
+  saved.ask.reason = acl::Reason::method_not_allowed;
+  saved.ask.scheme = "https";
+  saved.ask.host = "a.test";
+  saved.ask.port = 8443;
+  saved.ask.method = "POST";
+  saved.ask.path = "/**";
+  saved.ask.agent_reason = "please \"now\"";
+  saved.ask.looks_like = "b.test";
+  saved.ask.count = 3;
+  saved.ask.first_seen = 5;
+  saved.ask.expires = 500;
+  saved.ask.state = Ask::State::refused;
+  state.asks.push_back(saved);
   return state;
 }
 
@@ -48,6 +66,10 @@ TEST(SavedState, IsReadAsItWasWritten) {
   const auto& grant = read->agents[0].overlay.grants[0];
   EXPECT_EQ(grant.made.lease->requests.left(), 7);
   EXPECT_EQ(grant.made.lease->bytes_up.left(), 4300);
+  ASSERT_TRUE(grant.made.only);
+  EXPECT_EQ(grant.made.only->path, "/x");
+  EXPECT_EQ(read->asks[0].ask.state, Ask::State::refused);
+  EXPECT_EQ(read->asks[0].ask.reason, acl::Reason::method_not_allowed);
 }
 
 TEST(SavedState, AnEmptyOneIsReadToo) { EXPECT_TRUE(parse_state(state_text({}), "state.json")); }

@@ -188,11 +188,12 @@ def test_missing_group_is_an_error(world):
 
 LOOKING = [("ping", {}), ("status", {}), ("agents", {}), ("agent", {"agent": "alpha"}),
            ("connections", {}), ("explain", {"agent": "alpha", "url": "https://o.test/"}),
-           ("tail", {})]
+           ("asks", {}), ("tail", {})]
 CHANGING = [("allow", {"agent": "alpha", "hosts": ["x.test"]}), ("mode", {"mode": "offline"}),
             ("revoke", {"agent": "alpha", "hosts": ["o.test"]}), ("reload", {}), ("drain", {}),
             ("rotate", {}), ("remove-agent", {"agent": "alpha"}),
             ("budget-reset", {"agent": "alpha"}), ("adopt-listener", {"agent": "alpha"}),
+            ("answer", {"ask": "x", "verdict": "deny"}),
             ("put-agent", {"card": {"agent_id": "beta", "allowed_hosts": []}})]
 
 

@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FOLDERS = ("acl", "audit", "base", "bench", "cli", "cmd", "config", "confine", "control", "netns", "proxy", "run", "units",
+FOLDERS = ("acl", "audit", "base", "bench", "cli", "cmd", "config", "confine", "control", "netns", "notify", "proxy", "run", "units",
            "squid", "tests")
 
 

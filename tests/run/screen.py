@@ -34,13 +34,14 @@ while True:
 class Screen:
     """A terminal with a small shell on it whose only job is a command line."""
 
-    def __init__(self, line, folder):
+    def __init__(self, line, folder, env=None):
         self.text = b""  # what came after the last text that was waited for
         self.seen = b""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
-            os.execve("/usr/bin/python3", ["python3", "-c", SHELL, *line], environment())
+            os.execve("/usr/bin/python3", ["python3", "-c", SHELL, *line],
+                      env or environment())
 
     def wait_for(self, text, seconds=40):
         deadline = time.monotonic() + seconds

@@ -101,7 +101,7 @@ def test_a_command_that_asks_for_everything_gets_a_few_lines(ask):
 
 
 def test_a_full_screen_program_is_not_drawn_over(fence):
-    screen = Screen(fence.line(command=["/usr/bin/python3", "-c", RAW]), fence.folder)
+    screen = Screen(fence.line("--no-ask", command=["/usr/bin/python3", "-c", RAW]), fence.folder)
     try:
         screen.wait_for(b"asked")
         screen.type(b"x")

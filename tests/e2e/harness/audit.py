@@ -14,10 +14,10 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 MOST_VALIDATED = 1000  # it takes a third of a millisecond a line; of more, a sample
 
 KEYS = ["ts", "seq", "event", "agent", "src", "conn", "method", "scheme", "host", "port", "path",
-        "verdict", "reason", "rule", "status", "origin", "sni", "tls", "secret", "bytes_up",
+        "verdict", "reason", "rule", "status", "origin", "sni", "tls", "secret", "request", "bytes_up",
         "bytes_down", "duration_ms", "stripped", "count", "policy", "actor", "detail", "chain",
         "prev"]
-EVENTS = {"open", "close", "deny", "policy", "grant", "start", "stop", "audit-gap"}
+EVENTS = {"open", "close", "deny", "ask", "answer", "policy", "grant", "start", "stop", "audit-gap"}
 # Events that tell of the daemon itself may say more than the keys of a request.
 FREE_EVENTS = {"policy", "grant", "start", "stop", "audit-gap"}
 VERDICTS = {"allow", "deny", "would-deny"}

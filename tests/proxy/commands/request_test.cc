@@ -18,6 +18,18 @@ control::Outcome<Request> parse_request(std::string_view line) {
   return control::parse_request(line, actions());
 }
 
+TEST(ControlRequest, ReadsEveryFieldOfAnAnswer) {
+  const auto request = parse_request(
+      R"({"action":"answer","ask":"0123","verdict":"allow","hosts":[".b.test"],"ttl_seconds":60,)"
+      R"("max_requests":3,"bytes_up":"5MiB","reason":"why"})");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->ask, "0123");
+  EXPECT_EQ(request->verdict, "allow");
+  EXPECT_FALSE(parse_request(R"({"action":"answer","ask":"0123"})"));
+  EXPECT_FALSE(parse_request(R"({"action":"answer","ask":"0123","verdict":"would-deny"})"));
+  EXPECT_TRUE(parse_request(R"({"action":"asks","follow":true,"agent":"alpha"})")->follow);
+}
+
 TEST(ControlRequest, ReadsEveryFieldOfAnAllow) {
   const auto request = parse_request(
       R"({"action":"allow","agent":"alpha","hosts":["a.test",".b.test:8443"],"ttl_seconds":60,)"
@@ -134,8 +146,8 @@ TEST(ControlRequest, HasABoundOn64KiB) {
 }
 
 TEST(ControlRequest, LookingChangesNothing) {
-  const std::set<std::string_view> reading{"ping", "status", "agents", "agent",      "explain",
-                                           "tail", "log",    "config", "connections"};
+  const std::set<std::string_view> reading{"ping", "status", "agents", "agent",       "explain",
+                                           "tail", "log",    "config", "connections", "asks"};
   for (const auto& action : actions()) {
     EXPECT_EQ(action.access == control::Action::Access::reads, reading.count(action.name) == 1)
         << action.name;

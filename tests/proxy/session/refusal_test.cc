@@ -45,6 +45,19 @@ TEST(WriteRefusal, SaysTheReasonWhereClientsLook) {
   EXPECT_NE(answer.find("\"contact\":\"ops@example.org\""), std::string::npos);
 }
 
+TEST(WriteRefusal, NamesTheAsk) {
+  const AskTicket ask{AskTicket::State::open, "0123456789ab", false, std::chrono::seconds{30}};
+  Refusal refusal = refused(Reason::host_not_allowed);
+  refusal.ask = &ask;
+  const std::string answer = write_refusal(refusal);
+  EXPECT_NE(answer.find("\r\nX-Stile-Request: 0123456789ab\r\nRetry-After: 30\r\n"),
+            std::string::npos);
+  EXPECT_NE(answer.find("\"request\":\"0123456789ab\""), std::string::npos);
+  EXPECT_NE(answer.find("has been asked (request 0123456789ab)"), std::string::npos);
+  EXPECT_EQ(write_refusal(refused(Reason::host_not_allowed)).find("X-Stile-Request"),
+            std::string::npos);
+}
+
 TEST(WriteRefusal, LengthIsThatOfTheBody) {
   const std::string answer = write_refusal(refused(Reason::dns_failure));
   const auto body = answer.substr(answer.find("\r\n\r\n") + 4);

@@ -1,0 +1,215 @@
+// TerminalAsks: asks the person at the terminal about what the command wants and no rule names.
+#include "run/terminal_asks.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "acl/allowing_pattern.h"
+#include "base/quoted.h"
+
+namespace stile::run {
+namespace {
+
+using AskJson = nlohmann::json;
+
+constexpr int look_again_ms = 250;
+constexpr std::int64_t whole_run_seconds = 30 * 86'400;  // longer than a command runs
+constexpr std::size_t max_typed_line = 4096;
+
+bool is_line_mode(int terminal) {
+  termios settings{};
+  return ::tcgetattr(terminal, &settings) == 0 && (settings.c_lflag & ICANON) != 0;
+}
+
+// Only what the daemon writes is read here, and it is written by itself: what has another form is
+// left out.
+std::string member(const AskJson& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
+
+AskJson event_in(const std::string& line, std::string_view name) {
+  auto event = AskJson::parse(line, nullptr, false);
+  if (!event.is_object() || member(event, "event") != name) return AskJson::object();
+  return event;
+}
+
+}  // namespace
+
+TerminalQuestion question_in(const std::string& line, const std::string& agent) {
+  const auto event = event_in(line, "ask");
+  const auto found = event.find("ask");
+  if (found == event.end() || !found->is_object()) return {};
+  const AskJson& ask = *found;
+  if (member(ask, "agent") != agent) return {};
+  const auto host = member(ask, "host"), scheme = member(ask, "scheme");
+  const auto port = ask.value("port", 0U);
+  const auto reason = member(ask, "reason");
+  const bool is_one_request = reason == "method-not-allowed" || reason == "path-not-allowed";
+  std::string words = host + ':' + std::to_string(port);
+  if (scheme != "connect") words.insert(0, scheme + "://");
+  if (is_one_request) words = member(ask, "method") + ' ' + words + member(ask, "path");
+  if (const auto like = member(ask, "looks_like"); !like.empty()) {
+    words += "; take care: it looks like " + like;
+  }
+  std::string pattern;
+  if (!is_one_request && port > 0 && port < 65'536) {
+    const auto way = scheme == "http" ? acl::Scheme::http : acl::Scheme::tunnel;
+    const auto why = acl::reason_named(reason).value_or(acl::Reason::host_not_allowed);
+    pattern = acl::allowing_pattern(why, way, host, static_cast<std::uint16_t>(port));
+  }
+  return {member(ask, "id"), printable(words), pattern};
+}
+
+std::string answered_in(const std::string& line) { return member(event_in(line, "answer"), "id"); }
+
+std::string answer_to(const std::string& id, char typed) {
+  AskJson request{{"action", "answer"}, {"ask", id}, {"verdict", "allow"}};
+  if (typed == 'o') {
+    request["max_requests"] = 1;
+  } else if (typed == 'r' || typed == 'a') {
+    request["ttl_seconds"] = whole_run_seconds;
+  } else {
+    request["verdict"] = "deny";
+  }
+  return request.dump();
+}
+
+bool TerminalAsks::is_possible() {
+  if (::isatty(STDERR_FILENO) == 0) return false;
+  const UniqueFd terminal{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)};
+  return terminal && ::tcgetpgrp(terminal.get()) == ::getpgrp();
+}
+
+TerminalAsks::TerminalAsks(control::Client client, control::Client answers, std::string agent,
+                           std::string selector, Tell tell)
+    : answers_{std::move(answers)},
+      first_{std::move(client)},
+      agent_{std::move(agent)},
+      selector_{std::move(selector)},
+      tell_{std::move(tell)},
+      terminal_{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)} {}
+
+void TerminalAsks::start() {
+  std::array<int, 2> ends{};
+  if (!terminal_ || ::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+  stop_in_.reset(ends[0]);
+  stop_out_.reset(ends[1]);
+  const auto answer = first_.ask(R"({"action":"asks","follow":true})");
+  if (!answer || !control::is_ok(*answer)) return;
+  thread_ = std::thread{[this] {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    run();
+  }};
+}
+
+void TerminalAsks::stop() {
+  if (!thread_.joinable()) return;
+  stop_out_.reset();
+  thread_.join();
+}
+
+void TerminalAsks::run() {
+  control::Follower follower{std::move(first_)};
+  follower_ = &follower;
+  for (bool goes_on = true; goes_on;) {
+    std::array<pollfd, 3> ready{pollfd{stop_in_.get(), POLLIN, 0}, pollfd{follower.fd(), POLLIN, 0},
+                                pollfd{is_asking_ ? terminal_.get() : -1, POLLIN, 0}};
+    const int found = ::poll(ready.data(), ready.size(), waiting_.empty() ? -1 : look_again_ms);
+    if ((found < 0 && errno != EINTR) || ready[0].revents != 0) break;
+    if (ready[1].revents != 0) goes_on = look();
+    if (is_asking_ && !is_terminal_free()) is_asking_ = false;  // a program has begun to draw
+    if (is_asking_ && (ready[2].revents & POLLIN) != 0) {
+      std::array<char, 256> bytes;
+      const ssize_t got = ::read(terminal_.get(), bytes.data(), bytes.size());
+      if (got > 0) typed_.append(bytes.data(), static_cast<std::size_t>(got));
+      const auto end = typed_.find('\n');
+      if (end != std::string::npos || typed_.size() > max_typed_line) {
+        take_answer(typed_.substr(0, end));
+      }
+    }
+    if (!is_asking_ && !waiting_.empty()) prompt();
+  }
+  if (is_asking_) put("\n");
+  follower_ = nullptr;
+}
+
+bool TerminalAsks::look() {
+  auto taken = follower_->take();
+  for (const auto& line : taken.lines) {
+    auto question = question_in(line, agent_);
+    if (!question.id.empty() && seen_.insert(question.id).second) {
+      waiting_.push_back(std::move(question));
+    }
+    const auto answered = answered_in(line);
+    if (answered.empty()) continue;
+    if (is_asking_ && waiting_.front().id == answered) {
+      put("\nstile: answered elsewhere\n");
+      is_asking_ = false;
+    }
+    if (!waiting_.empty() && waiting_.front().id == answered) has_rung_ = false;
+    std::erase_if(waiting_, [&](const TerminalQuestion& one) { return one.id == answered; });
+  }
+  return !taken.is_over;
+}
+
+bool TerminalAsks::is_terminal_free() const {
+  return is_line_mode(terminal_.get()) && ::tcgetpgrp(terminal_.get()) == ::getpgrp();
+}
+
+void TerminalAsks::put(const std::string& text) const {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t sent = ::write(terminal_.get(), rest.data(), rest.size());
+    if (sent < 0 && errno != EINTR) return;
+    if (sent > 0) rest.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+void TerminalAsks::ring(const TerminalQuestion& question) {
+  if (std::exchange(has_rung_, true)) return;
+  put("\a");
+  tell_("the command asks for " + question.words + "; in another terminal: stile approve " +
+        question.id + selector_);
+}
+
+void TerminalAsks::prompt() {
+  const TerminalQuestion& question = waiting_.front();
+  if (!is_terminal_free()) return ring(question);
+  // What was typed before the question is no answer to it.
+  ::tcflush(terminal_.get(), TCIFLUSH);
+  typed_.clear();
+  is_asking_ = true;
+  put("stile: the command asks for " + question.words +
+      "\nstile: allow it? o once, r for this run, a always, n no [n]: ");
+}
+
+void TerminalAsks::take_answer(const std::string& line) {
+  const TerminalQuestion question = std::move(waiting_.front());
+  waiting_.pop_front();
+  is_asking_ = false;
+  has_rung_ = false;
+  const char typed = line.size() == 1 ? line.front() : 'n';
+  const auto answer = answers_.ask(answer_to(question.id, typed));
+  if (!answer || !control::is_ok(*answer)) {
+    put("stile: the answer was not taken" + (answer ? ": " + printable(*answer) : std::string{}) +
+        '\n');
+  } else if (typed == 'a' && !question.pattern.empty()) {
+    put("stile: next time: stile run --allow " + question.pattern + '\n');
+  } else if (typed == 'a') {
+    put("stile: allowed for this run; for good it needs a request entry in a card\n");
+  }
+}
+
+}  // namespace stile::run

@@ -1,0 +1,164 @@
+"""stile run on a terminal: the question, its answers, and a screen that is left whole."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from fence import USER
+from harness.cli import environment
+from harness.origin import echo
+from screen import Screen
+
+# Asks the proxy for the host of its argument and prints the status, as often as it says. A tunnel
+# counts as opened once its hello has passed: the origin sends it back.
+ASK = r"""
+import socket, ssl, sys
+host, times = sys.argv[1], int(sys.argv[2])
+for _ in range(times):
+    sock = socket.create_connection(("127.0.0.1", 3128))
+    sock.sendall(b"CONNECT %s HTTP/1.1\r\n\r\n" % host.encode())
+    status = sock.recv(4096).split(b" ")[1].decode()
+    if status == "200":
+        sent = ssl.MemoryBIO()
+        tls = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent,
+                                                    server_hostname=host.split(":")[0])
+        try:
+            tls.do_handshake()
+        except ssl.SSLWantReadError:
+            sock.sendall(sent.read())
+        sock.recv(1)
+    print("status", status, flush=True)
+    sock.close()
+"""
+
+# The same from a program that draws the screen itself.
+RAW = r"""
+import os, socket, sys, termios, tty
+before = termios.tcgetattr(2)
+tty.setraw(2)
+os.write(1, b"drawing\r\n")
+sock = socket.create_connection(("127.0.0.1", 3128))
+sock.sendall(b"CONNECT %s HTTP/1.1\r\n\r\n" % sys.argv[1].encode())
+os.write(1, b"status " + sock.recv(4096).split(b" ")[1] + b"\r\n")
+os.write(1, b"leaving\r\n")
+termios.tcsetattr(2, termios.TCSANOW, before)
+"""
+
+
+class Person:
+    """Sits at a terminal, and has another one."""
+
+    def __init__(self, fence):
+        self.fence, self.screens = fence, []
+        self.runtime = Path(tempfile.mkdtemp(prefix="stile-xdg-"))
+        if os.geteuid() == 0:
+            os.chown(self.runtime, USER, USER)
+        self.env = environment(XDG_RUNTIME_DIR=str(self.runtime))
+        fence.world.tcp_origin("b.test", handler=echo)
+        self.target = f"b.test:{fence.world.port}"
+
+    def start(self, program, *arguments, flags=()):
+        line = self.fence.line(*flags, command=["/usr/bin/python3", "-c", program, *arguments])
+        self.screens.append(Screen(line, self.fence.folder, self.env))
+        return self.screens[-1]
+
+    def stile(self, *words):
+        # By its socket: another daemon of this machine is not meant.
+        env = {**self.env, "STILE_SOCKET": str(next((self.runtime / "stile").glob("run-*.sock")))}
+        done = subprocess.run([*self.fence.drop(), self.fence.binary, *words], env=env,
+                              capture_output=True, text=True, timeout=30, check=False,
+                              stdin=subprocess.DEVNULL, cwd=self.fence.folder)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        return done.stdout
+
+    def close(self):
+        for screen in self.screens:
+            screen.close()
+        shutil.rmtree(self.runtime)
+
+
+@pytest.fixture
+def person(user_fence):
+    made = Person(user_fence)
+    yield made
+    made.close()
+
+
+def test_once_is_one_request(person):
+    screen = person.start(ASK, person.target, "2")
+    screen.wait_for(f"asks for {person.target}".encode())
+    screen.wait_for(b"allow it?")
+    screen.type(b"o\n")
+    screen.wait_for(b"status 200")
+    screen.wait_for(b"allow it?")
+    screen.type(b"n\n")
+    screen.wait_for(b"status 403")
+    screen.wait_for(b"ended 0 True")
+
+
+def test_for_this_run_is_asked_once(person):
+    screen = person.start(ASK, person.target, "2")
+    screen.wait_for(b"allow it?")
+    screen.type(b"r\n")
+    screen.wait_for(b"status 200")
+    screen.wait_for(b"status 200")
+    screen.wait_for(b"ended 0 True")
+    assert screen.seen.count(b"allow it?") == 1
+
+
+def test_always_prints_the_flag(person):
+    screen = person.start(ASK, person.target, "1")
+    screen.wait_for(b"allow it?")
+    screen.type(b"a\n")
+    screen.wait_for(f"next time: stile run --allow {person.target}".encode())
+    screen.wait_for(b"ended 0 True")
+
+
+def test_everything_else_is_no(person):
+    screen = person.start(ASK, person.target, "1")
+    screen.wait_for(b"allow it?")
+    screen.type(b"yes please\n")
+    screen.wait_for(b"status 403")
+    screen.wait_for(b"ended 0 True")
+
+
+def test_another_terminal_answers_too(person):
+    screen = person.start(ASK, person.target, "1")
+    screen.wait_for(b"allow it?")
+    ask = person.stile("asks").splitlines()[1].split()[0]
+    person.stile("approve", ask)
+    screen.wait_for(b"answered elsewhere")
+    screen.wait_for(b"ended 0 True")
+    assert b"status 200" in screen.seen
+
+
+def test_a_full_screen_program_hears_the_bell_and_is_not_drawn_over(person):
+    screen = person.start(RAW, person.target)
+    screen.wait_for(b"drawing")
+    screen.wait_for(b"\a")
+    ask = person.stile("asks").splitlines()[1].split()[0]
+    person.stile("approve", ask)
+    screen.wait_for(b"status 200")
+    screen.wait_for(b"leaving")
+    assert b"stile:" not in screen.seen.partition(b"drawing")[2].partition(b"leaving")[0]
+    screen.wait_for(b"ended 0 True")
+
+
+@pytest.mark.parametrize("flags", [["--no-ask"], ["--deny", "b.test"]])
+def test_what_is_not_to_be_asked_is_refused_at_once(person, flags):
+    screen = person.start(ASK, person.target, "1", flags=flags)
+    screen.wait_for(b"status 403")
+    screen.wait_for(b"ended 0 True")
+    assert b"allow it?" not in screen.seen
+
+
+def test_without_a_terminal_it_refuses(person):
+    done = subprocess.run(
+        person.fence.line(command=["/usr/bin/python3", "-c", ASK, person.target, "1"]),
+        env=person.env, cwd=person.fence.folder, stdin=subprocess.DEVNULL, capture_output=True,
+        timeout=40, check=True)
+    assert done.stdout == b"status 403\n"
+    assert b"allow it?" not in done.stderr

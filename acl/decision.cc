@@ -18,7 +18,7 @@ constexpr std::array<ReasonRow, reason_count> rows{{
     {Reason::none, "none", 200, "The request is allowed."},
     {Reason::unknown_agent, "unknown-agent", 403,
      "The source address of this connection belongs to no agent."},
-    {Reason::agent_expired, "agent-expired", 403, "The time of this agent has run out."},
+    {Reason::agent_expired, "agent-expired", 403, "This agent has expired."},
     {Reason::offline, "offline", 403, "Egress is switched off, for this agent or for all."},
     {Reason::ip_literal, "ip-literal", 403,
      "The destination is an IP address; only names are allowed."},
@@ -29,10 +29,9 @@ constexpr std::array<ReasonRow, reason_count> rows{{
     {Reason::host_denied, "host-denied", 403, "A deny rule names this host."},
     {Reason::host_not_allowed, "host-not-allowed", 403,
      "No rule of this agent allows this host on this port."},
-    {Reason::rate_limited, "rate-limited", 429,
-     "The agent has too many DNS look-ups waiting for an answer."},
+    {Reason::rate_limited, "rate-limited", 429, "The agent has too many pending DNS lookups."},
     {Reason::too_many_connections, "too-many-connections", 429,
-     "The agent has as many connections open as it may."},
+     "The agent has too many connections open."},
     {Reason::budget_exhausted, "budget-exhausted", 429, "The agent has used up its byte budget."},
     {Reason::dns_failure, "dns-failure", 502, "The host name could not be resolved."},
     {Reason::address_forbidden, "address-forbidden", 403,
@@ -78,8 +77,8 @@ constexpr std::array<ReasonRow, reason_count> rows{{
     {Reason::header_too_large, "header-too-large", 431, "The request head is too large."},
     {Reason::internal_error, "internal-error", 500,
      "The proxy failed to handle this request; nothing was let through."},
-    {Reason::revoked, "revoked", 403, "The permission was taken back meanwhile."},
-    {Reason::idle_timeout, "idle-timeout", 403, "Nothing moved for too long."},
+    {Reason::revoked, "revoked", 403, "The permission was revoked while the connection was open."},
+    {Reason::idle_timeout, "idle-timeout", 403, "No data was sent or received for too long."},
 }};
 
 constexpr bool rows_follow_the_enum() {

@@ -30,15 +30,15 @@ Error bad_name(std::string_view text, std::string_view name) {
     return bad(text, "not ASCII; write an international name in its xn-- form");
   }
   if (std::any_of(name.begin(), name.end(), is_wrong)) {
-    return bad(text, "whitespace and control bytes cannot stand in a pattern");
+    return bad(text, "patterns cannot contain whitespace or control characters");
   }
   if (name.find('*') != std::string_view::npos) {
     return bad(text,
-               "'*' stands alone or as the whole first label (*.example.com); for more, "
+               "'*' must be alone or the whole first label (*.example.com); for more, "
                "write a regex (~^api-[0-9]+\\.example\\.com$)");
   }
   if (name.ends_with('.')) name.remove_suffix(1);
-  if (name.empty()) return bad(text, "there is no name in this pattern");
+  if (name.empty()) return bad(text, "this pattern has no name");
   if (name.size() > Host::max_length) return bad(text, "the name is longer than 253 bytes");
   while (true) {
     const std::string_view label = name.substr(0, name.find('.'));
@@ -52,7 +52,7 @@ Error bad_name(std::string_view text, std::string_view name) {
                c == '-' || c == '_');
     });
     if (wrong != label.end()) {
-      return bad(text, std::string{"'"} + *wrong + "' cannot stand in a host name");
+      return bad(text, std::string{"'"} + *wrong + "' is not allowed in a host name");
     }
     if (label.size() == name.size()) break;
     name.remove_prefix(label.size() + 1);
@@ -71,12 +71,12 @@ Result<PatternView> parse_regex(std::string_view text) {
   PatternView view;
   view.kind = Pattern::Kind::regex;
   view.regex = text.substr(1);
-  if (view.regex.empty()) return bad(text, "there is no expression after '~'");
+  if (view.regex.empty()) return bad(text, "no expression follows '~'");
   if (view.regex.size() > Pattern::max_regex_length) {
     return bad(text, "a regex is at most " + std::to_string(Pattern::max_regex_length) + " bytes");
   }
   if (!std::all_of(view.regex.begin(), view.regex.end(), is_printable)) {
-    return bad(text, "a regex is printable ASCII without whitespace; host names are no more");
+    return bad(text, "a regex must be printable ASCII without whitespace, as host names are");
   }
   if (ends_like_a_port(view.regex)) {
     return bad(text, "a regex carries no port; it covers `ports` and `http_ports`");

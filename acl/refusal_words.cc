@@ -14,7 +14,7 @@ constexpr RefusalWords words_of(Reason reason) {
       return {did_refuse, "the address that this connection comes from belongs to no agent",
               "ask the operator to add it to the sources of an agent"};
     case Reason::agent_expired:
-      return {did_refuse, "the time of this agent has run out", "ask the operator to renew it"};
+      return {did_refuse, "this agent has expired", "ask the operator to renew it"};
     case Reason::offline:
       return {did_refuse, "egress is switched off", "ask the operator to switch it on: stile mode"};
     case Reason::ip_literal:
@@ -31,11 +31,10 @@ constexpr RefusalWords words_of(Reason reason) {
     case Reason::host_not_allowed:
       return {did_refuse, "not on its allowlist", "ask the operator to allow it"};
     case Reason::rate_limited:
-      return {did_refuse, "too many of its name look-ups wait for an answer",
+      return {did_refuse, "too many of its DNS lookups are pending",
               "wait for some of them, then try again"};
     case Reason::too_many_connections:
-      return {did_refuse, "it has as many connections open as it may",
-              "close some of them, then try again"};
+      return {did_refuse, "it has too many connections open", "close some of them, then try again"};
     case Reason::budget_exhausted:
       return {did_refuse, "its byte budget is used up",
               "ask the operator for more: stile budget reset"};
@@ -45,7 +44,7 @@ constexpr RefusalWords words_of(Reason reason) {
     case Reason::address_forbidden:
       return {did_refuse,
               "the name resolves only to private or reserved addresses, or to this host",
-              "if it is meant to be reached, ask the operator for private_exceptions"};
+              "if it should be reachable, ask the operator for private_exceptions"};
     case Reason::origin_unreachable:
       return {could_not, "none of its addresses accepted a connection",
               "check the port, or try again later"};
@@ -53,7 +52,7 @@ constexpr RefusalWords words_of(Reason reason) {
       return {could_not, "it did not answer in time", "try again later"};
     case Reason::origin_bad_response:
       return {could_not, "its answer is not valid HTTP",
-              "use https, or ask whoever runs that server"};
+              "use https, or ask the operator of that server"};
     case Reason::not_tls:
       return {did_refuse, "the tunnel did not begin with TLS",
               "use TLS, or ask the operator for tcp"};
@@ -78,7 +77,7 @@ constexpr RefusalWords words_of(Reason reason) {
               "allow HTTP/1.1 in the client, or ask the operator to leave this host sealed"};
     case Reason::host_mismatch:
       return {did_refuse, "the request names another host than its tunnel",
-              "open a connection of its own for each host"};
+              "use a separate connection for each host"};
     case Reason::method_not_allowed:
       return {did_refuse, "no request entry for this host allows this method",
               "ask the operator to add the method to an entry"};
@@ -104,7 +103,7 @@ constexpr RefusalWords words_of(Reason reason) {
       return {did_refuse, "the audit log cannot be written, and nothing passes without its line",
               "ask the operator to check the disk of the log"};
     case Reason::overloaded:
-      return {did_refuse, "the proxy has reached a limit of its own", "try again later"};
+      return {did_refuse, "the proxy has reached a global limit", "try again later"};
     case Reason::draining:
       return {did_refuse, "the proxy is about to stop", "try again in a moment"};
     case Reason::header_timeout:
@@ -113,14 +112,15 @@ constexpr RefusalWords words_of(Reason reason) {
       return {did_refuse, "the headers of the request are too large",
               "send fewer or shorter headers"};
     case Reason::revoked:
-      return {did_refuse, "the permission was taken back meanwhile", "ask the operator why"};
+      return {did_refuse, "the permission was revoked while the connection was open",
+              "ask the operator why"};
     case Reason::idle_timeout:
       return {did_refuse, "nothing was sent or received for too long", "open a new connection"};
     case Reason::internal_error:
       break;
   }
   return {did_refuse, "the proxy failed to handle the request",
-          "ask the operator to look at the messages of the proxy"};
+          "ask the operator to check the messages of the proxy"};
 }
 
 }  // namespace

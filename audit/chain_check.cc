@@ -21,9 +21,9 @@ bool ChainCheck::add(const Place& place, std::string_view bytes, Line& line) {
     return false;
   }
   if (kind == LineKind::foreign) {
-    if (torn_at_) return fail(*torn_at_, "is no whole line, and no audit-gap behind it says so");
+    if (torn_at_) return fail(*torn_at_, "is damaged, and no audit-gap line after it says so");
     if (bytes.size() > max_line_bytes) return fail(place, "is longer than any audit line");
-    return fail(place, "is no audit line");
+    return fail(place, "is not an audit line");
   }
   if (!check_torn(place, line) || !check_begin(place, line) || !check_seq(place, line)) {
     return false;
@@ -51,12 +51,11 @@ bool ChainCheck::check_torn(const Place& place, const Line& line) {
   if (torn_at_) {
     const HexHash hash = torn_.hash();
     if (line.raw(Key::event) == "audit-gap" && named == hash_text(hash)) return true;
-    return fail(*torn_at_,
-                "is no whole line, and the line behind it is no audit-gap that names it");
+    return fail(*torn_at_, "is damaged, and the next line is not an audit-gap that names it");
   }
   // A line that lacks only its newline is valid, but an audit-gap still names it.
   if (named.empty() || named == hash_text(head_.hash) || first_seq_ == 0) return true;
-  return fail(place, "names a torn line that does not stand before it");
+  return fail(place, "names a torn line that does not come before it");
 }
 
 bool ChainCheck::check_begin(const Place& place, const Line& line) {
@@ -107,7 +106,7 @@ void ChainCheck::resolve(const Suspicion& suspicion, std::string_view next_prev)
 void ChainCheck::finish(bool is_ended) {
   if (suspicion_) resolve(*suspicion_, {});
   if (torn_at_ && is_ended) {
-    fail(*torn_at_, "is no whole line, and no audit-gap behind it says so");
+    fail(*torn_at_, "is damaged, and no audit-gap line after it says so");
   }
 }
 

@@ -91,7 +91,7 @@ int read_lines(const std::vector<std::string>& files, const EachLine& each, std:
       if (kind != LineKind::whole) {
         const bool is_torn = kind == LineKind::torn;  // `verify` checks whether it is accounted for
         err << name << ':' << source->number()
-            << (is_torn ? ": is torn\n" : ": is no audit line\n");
+            << (is_torn ? ": is torn\n" : ": is not an audit line\n");
         if (!is_torn) status = 1;
       } else {
         each(line, source->line());

@@ -111,7 +111,7 @@ class Verification {
     }
     if (!options_.head.empty() && !has_seen_head_) {
       err_ << "no line has the hash " << options_.head
-           << ": the end of the log is missing, or it was written anew\n";
+           << ": the end of the log is missing, or the log was rewritten\n";
       return 1;
     }
     tell_end();

@@ -58,7 +58,7 @@ Advice allow(const Refused& refused, const Situation& situation, const std::stri
     return {{}, "the host is malformed; no rule can allow it"};
   }
   if (situation.is_stile_run) return {{}, "add to stile run: --allow " + pattern};
-  if (situation.is_gone) return {{}, "there is no agent " + refused.agent + " any more"};
+  if (situation.is_gone) return {{}, "agent " + refused.agent + " no longer exists"};
   return {"stile allow " + refused.agent + ' ' + pattern + " --for 10m",
           pattern.starts_with("tcp://")
               ? "tcp:// is a tunnel without TLS inside: the name in it cannot be checked"
@@ -69,7 +69,7 @@ Advice after_deny_rule(const Refused& refused, const Situation& situation) {
   const std::string_view rule = refused.rule;
   if (rule.ends_with(revoked_mark)) {
     const std::string pattern{rule.substr(0, rule.size() - revoked_mark.size())};
-    return {"stile allow " + refused.agent + ' ' + shell_word(pattern), "it was revoked by hand"};
+    return {"stile allow " + refused.agent + ' ' + shell_word(pattern), "an operator revoked it"};
   }
   if (situation.is_stile_run) return {{}, "a --deny wins over every --allow; leave it out"};
   const std::string named = rule.empty() ? std::string{"stile explain names it"} : refused.rule;
@@ -153,6 +153,27 @@ Advice after_ech(const Refused& refused, const Situation& situation) {
               change_entry(refused, situation, "set ech = [\"" + refused.host + "\"]")};
 }
 
+// The policy changed while it was open. Only a new decision can tell what refuses it now.
+Advice after_revoked(const Refused& refused, const Situation& situation) {
+  if (situation.is_gone) return {{}, "agent " + refused.agent + " no longer exists"};
+  const std::string note = "the policy changed while it was open";
+  if (!is_plain_word(refused.host) || refused.port == 0) {
+    return {"stile agents " + refused.agent, note};
+  }
+  const std::string target = refused.host + ':' + std::to_string(refused.port);
+  return {"stile explain " + refused.agent + ' ' +
+              (refused.scheme == acl::Scheme::http ? "http://" + target + '/' : target),
+          note};
+}
+
+// Refused by a bound of the daemon, which a reload changes.
+Advice raise(const char* key, const char* section, const Situation& situation) {
+  return {{},
+          "raise " + std::string{key} + " in [" + section + ']' +
+              (situation.is_stile_run ? " of a stile.toml, and give it to: stile run --config FILE"
+                                      : ", then: stile reload")};
+}
+
 // Refused inside TLS that Stile ends.
 template <class Entry>
 Advice after_inside(std::string_view reason, const Entry& entry) {
@@ -161,7 +182,7 @@ Advice after_inside(std::string_view reason, const Entry& entry) {
   if (reason == "upgrade-not-allowed") return entry("set websocket = true in a `request` entry");
   if (reason == "body-too-large") return entry("raise max_body in a `request` entry");
   if (reason == "credential-refused") {
-    return entry("let the client send no key of its own, or set own = \"replace\" in the secret");
+    return entry("remove the key from the client, or set own = \"replace\" in the secret");
   }
   if (reason == "placeholder-misplaced") {
     return {{}, "the client sent the placeholder outside of the secret's header: it stays refused"};
@@ -171,12 +192,12 @@ Advice after_inside(std::string_view reason, const Entry& entry) {
   }
   if (reason == "client-tls-failed") {
     return entry(
-        "let the client trust what `stile ca` prints; if it pins a certificate, remove the "
+        "make the client trust what `stile ca` prints; if it pins a certificate, remove the "
         "`request` entries and secrets for this host");
   }
   if (reason == "no-application-protocol") {
     return entry(
-        "let the client use HTTP/1.1, or remove the `request` entries and secrets for this host");
+        "make the client use HTTP/1.1, or remove the `request` entries and secrets for this host");
   }
   return {};
 }
@@ -190,11 +211,13 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
   };
   if (reason == "unknown-agent") return after_nobody(situation);
   if (reason == "overloaded") return {"stile status", "see `connections` in [limits]"};
-  if (reason == "draining") return {"stile status", "the daemon is about to stop; start it again"};
+  if (reason == "draining") {
+    return {"stile status", "the daemon is shutting down; when it has stopped, start it again"};
+  }
   if (reason == "audit-unavailable") {
     return {"stile doctor", "the audit log cannot be written, and nothing passes without its line"};
   }
-  if (reason == "internal-error") return {"journalctl -u stiled -n 50", "this is a bug of stiled"};
+  if (reason == "internal-error") return {"journalctl -u stiled -n 50", "this is a bug in stiled"};
   if (refused.agent.empty()) return {};
   if (reason == "host-not-allowed" || reason == "port-not-allowed") {
     return after_want_of_a_rule(refused, situation);
@@ -215,19 +238,20 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
             change_entry(refused, situation, "if it needs more, raise connections_per_agent")};
   }
   if (reason == "ip-literal") {
-    return entry("let the client ask for a name, or add the address to allow_ip");
+    return entry("use a name in the client, or add the address to allow_ip");
   }
   if (reason == "address-forbidden") {
     return entry(
-        "the name has only private addresses; if that is meant, add them to "
+        "the name has only private addresses; if that is intended, add them to "
         "private_exceptions");
   }
   if (reason == "sni-missing") {
-    return entry("the client names no server in its TLS hello; if it cannot, set sni = \"off\"");
+    return entry(
+        "the TLS hello has no server name; if the client cannot send one, set sni = \"off\"");
   }
   if (reason == "sni-mismatch") {
     return {{},
-            "the client asked for one name and speaks TLS to another: domain fronting. It stays "
+            "the CONNECT names one host and the TLS hello another: domain fronting. It stays "
             "refused"};
   }
   if (reason == "bad-request") return after_bad_request(refused, situation);
@@ -237,14 +261,11 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
   if (reason.starts_with("origin-")) {
     return {{}, "the policy allows it, but the origin fails; try it from the proxy's host"};
   }
-  if (reason.starts_with("header-")) return {{}, "see header_bytes, header_timeout_ms in [limits]"};
-  if (reason == "revoked") {
-    return {"stile agents " + refused.agent, "the policy changed while it was open"};
-  }
-  if (reason == "rate-limited") {
-    return {{}, "too many of its look-ups wait for DNS: see in_flight_per_agent in [dns]"};
-  }
-  if (reason == "idle-timeout") return {{}, "see idle_timeout_ms in [limits]"};
+  if (reason == "header-too-large") return raise("header_bytes", "limits", situation);
+  if (reason == "header-timeout") return raise("header_timeout_ms", "limits", situation);
+  if (reason == "revoked") return after_revoked(refused, situation);
+  if (reason == "rate-limited") return raise("in_flight_per_agent", "dns", situation);
+  if (reason == "idle-timeout") return raise("idle_timeout_ms", "limits", situation);
   return after_inside(reason, entry);
 }
 

@@ -42,7 +42,7 @@ int print_all(const Json& answer, const Terminal& terminal) {
                budget_text(agent, "bytes_up")});
   }
   if (table.is_empty()) {
-    std::cout << "there is no agent: every request is refused as unknown-agent\n"
+    std::cout << "no agents: every request is refused as unknown-agent\n"
                  "  next: add an [[agent]] to the config and `stile reload`, or: stile put-agent\n";
   } else {
     table.print(std::cout, terminal);
@@ -62,7 +62,7 @@ int run_agents(const AgentsOptions& options) {
 
 void add_agents(Command& stile) {
   auto options = std::make_shared<AgentsOptions>();
-  auto command = stile.add("agents", "all agents, or all about one of them");
+  auto command = stile.add("agents", "list the agents, or show one in detail");
   command.word("AGENT", options->agent, "its policy, grants, budgets and counters");
   add_control_options(command, options->control);
   command.examples(

@@ -44,7 +44,7 @@ void print_grant_limits(const AllowOptions& options) {
     std::cout << ", at most " << audit::counted(options.max_requests, "request");
   }
   if (!options.bytes_up.empty()) std::cout << ", at most " << options.bytes_up << " up";
-  if (options.duration.empty()) std::cout << ", until it is taken back";
+  if (options.duration.empty()) std::cout << ", until it is revoked";
 }
 
 int print_allow(const AllowOptions& options, const Json& answer) {
@@ -53,8 +53,8 @@ int print_allow(const AllowOptions& options, const Json& answer) {
     const bool has_limits =
         !options.duration.empty() || options.max_requests > 0 || !options.bytes_up.empty();
     std::cout << "no longer revoked: " << printable(joined(restored)) << "; the policy of "
-              << options.agent << " decides again"
-              << (has_limits ? ", and the limits of a grant do not hold for what it allows" : "")
+              << options.agent << " applies again"
+              << (has_limits ? ", and the limits of a grant do not apply to what it allows" : "")
               << '\n';
   }
   if (!has(answer, "grant")) return fine;
@@ -64,7 +64,7 @@ int print_allow(const AllowOptions& options, const Json& answer) {
   }
   print_grant_limits(options);
   const auto undo = "stile revoke " + options.agent + " --grant " + text_of(answer, "grant");
-  std::cout << "\n  take it back: " << printable(addressed(undo, options.control)) << '\n';
+  std::cout << "\n  undo: " << printable(addressed(undo, options.control)) << '\n';
   return fine;
 }
 
@@ -89,7 +89,7 @@ Failure taken_back(const FileChange& change, Failure refused) {
   const auto undone = write_change({change.file, change.after, change.before});
   refused.message +=
       undone
-          ? "\n" + change.file + " is as it was before"
+          ? "\n" + change.file + " is unchanged"
           : "\n" + change.file + " has the rule, but it is not in force: " + undone.error().message;
   return refused;
 }
@@ -119,7 +119,7 @@ int save(const AllowOptions& options) {
     return fine;
   }
   if (diff.empty()) {
-    std::cout << change->file << " has it already\n";
+    std::cout << change->file << " already has it\n";
   } else {
     std::cout << diff << "saved in " << change->file << '\n';
   }
@@ -127,28 +127,42 @@ int save(const AllowOptions& options) {
   return fine;
 }
 
-// True: the rules of the agent allow all of it, and a grant would only outlive them.
-bool is_allowed_already(control::Client& client, const AllowOptions& options) {
+// The rules of the agent that allow each of the hosts. Empty: not all of them are allowed. A grant
+// for hosts that are allowed would only outlive these rules.
+std::vector<std::string> allowing_rules(control::Client& client, const AllowOptions& options) {
   const auto situation = ask_agent(client, options.agent);
-  if (!situation) return false;  // the answer to the request will tell why
-  std::string lines;
+  if (!situation) return {};  // the request will fail for the same reason, and report it
+  std::vector<std::string> rules;
   for (const auto& host : options.hosts) {
     const auto pattern = acl::Pattern::parse(host);
     const bool is_denied = pattern && !denying_rule(*situation, *pattern).empty();
-    const auto rule = pattern && !is_denied ? allowing_rule(*situation, *pattern) : std::string{};
-    if (rule.empty()) return false;
-    lines +=
-        printable(options.agent + " may reach " + host + " already, by the rule " + rule) + '\n';
+    auto rule = pattern && !is_denied ? allowing_rule(*situation, *pattern) : std::string{};
+    if (rule.empty()) return {};
+    rules.push_back(std::move(rule));
   }
-  std::cout << lines << "nothing was changed\n";
-  return true;
+  return rules;
+}
+
+int print_allowed_already(const AllowOptions& options, const std::vector<std::string>& rules) {
+  if (options.control.json) {
+    std::cout << dump({{"ok", true}, {"already_allowed_by", rules}}) << '\n';
+    return fine;
+  }
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    std::cout << printable(options.agent + " may already reach " + options.hosts[i] +
+                           ", by the rule " + rules[i])
+              << '\n';
+  }
+  std::cout << "nothing was changed\n";
+  return fine;
 }
 
 int run_allow(const AllowOptions& options) {
   if (options.save) return save(options);
   auto client = connect(options.control, Access::change);
   if (!client) return report(client.error(), options.control);
-  if (!options.control.json && is_allowed_already(*client, options)) return fine;
+  const auto rules = allowing_rules(*client, options);
+  if (!rules.empty()) return print_allowed_already(options, rules);
   const auto answer = send_request(*client, allow_request(options));
   if (!answer) return report(answer.error(), options.control);
   if (!options.control.json) return print_allow(options, answer->json);
@@ -160,32 +174,36 @@ int run_allow(const AllowOptions& options) {
 
 void add_allow(Command& stile) {
   auto options = std::make_shared<AllowOptions>();
-  auto command = stile.add("allow", "let an agent reach hosts, now, for a while");
+  auto command = stile.add("allow", "let an agent reach more hosts, at once");
   command.word("AGENT", options->agent, "the agent's id").required();
   command.words("HOST", options->hosts, "patterns, as in `allow` of the config")
       .required()
       .check(check_pattern);
   const auto save = command.flag("--save", options->save,
                                  "as a rule in the config or card: shows a diff, then reloads");
-  command.option("--for", options->duration, "how long: 10m, 1h30m (default: until revoked)")
+  command
+      .option("--for", options->duration,
+              "expire the grant after this time: 10m, 1h30m (default: until revoked)")
       .check(check_duration)
       .excludes(save);
-  command.option("--max-requests", options->max_requests, "how many requests or tunnels")
+  command
+      .option("--max-requests", options->max_requests,
+              "end the grant after this many requests or tunnels")
       .excludes(save);
-  command.option("--bytes-up", options->bytes_up, "how much may be sent: 5MiB")
+  command.option("--bytes-up", options->bytes_up, "end the grant after this much was sent: 5MiB")
       .check(check_size)
       .excludes(save);
-  command.option("--reason", options->reason, "why, for the audit log").excludes(save);
+  command.option("--reason", options->reason, "a note for the audit log").excludes(save);
   add_control_options(command, options->control);
   command.examples(
       "Examples:\n"
       "  stile allow alpha wheels.example.org --for 10m\n"
       "  stile allow alpha .githubusercontent.com files.example.com:8443 --max-requests 20\n"
       "  stile allow alpha upload.example.com --bytes-up 5MiB --reason 'ticket 4711'\n"
-      "  stile allow alpha api.example.com --save     for good: also in the file of its entry\n"
+      "  stile allow alpha api.example.com --save     permanent: also in the file of its entry\n"
       "A deny rule wins over a grant. What is granted shows in `stile agents AGENT`.\n"
-      "A host that was revoked although the policy allows it needs no grant: it is only no longer\n"
-      "revoked.");
+      "If the policy itself allows a revoked host, no grant is made: the revocation is removed.\n"
+      "With --json, hosts that are allowed already are answered with `already_allowed_by`.");
   command.does([options] { return run_allow(*options); });
 }
 

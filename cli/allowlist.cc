@@ -29,7 +29,7 @@ bool has_no_tls(std::string_view reason) {
 
 // Why no rule is suggested for a refusal; empty: no remark needed.
 std::string_view remark_about(std::string_view reason) {
-  if (reason == "host-denied") return "a deny rule stands; no allow rule beats it";
+  if (reason == "host-denied") return "a deny rule names it; no allow rule can override that";
   if (reason == "sni-mismatch") return "the name in TLS was another one; that stays refused";
   if (reason == "sni-missing") return "no name in TLS; sni = \"off\" would let it through";
   if (reason == "ech-refused")
@@ -45,8 +45,15 @@ std::string_view remark_about(std::string_view reason) {
 class Gatherer {
  public:
   Gatherer(std::string agent, const AllowlistOptions& options)
-      : options_{options}, ports_{options.ports_of ? options.ports_of(agent) : KnownPorts{}} {
+      : options_{options},
+        ports_{options.ports_of ? options.ports_of(agent) : KnownPorts{}},
+        configured_{options.look_alikes_of ? options.look_alikes_of(agent) : nullptr} {
     list_.agent = std::move(agent);
+  }
+
+  // A rule allows it: hosts that look like it are not suggested.
+  void add_allowed(const std::string& host) {
+    if (++allowed_count_ <= acl::LookAlikes::max_names) allowed_.add(host);
   }
 
   void add(const SeenTarget& target, const SeenOutcome& outcome) {
@@ -54,6 +61,8 @@ class Gatherer {
     note(target, outcome.observed);
     note(target, outcome.refused);
     if (need.let_through + need.refused == 0) return;
+    if (outcome.allowed == 0) need.looks_like = imitated_by(target.host);
+    if (need.let_through == 0 && !need.looks_like.empty()) return warn(target, need);
     const auto parsed = acl::parse_host(target.host);
     if (parsed.kind == acl::HostParse::Kind::ip_literal && parsed.address) {
       merge(addresses_, parsed.address->text(), need);
@@ -70,6 +79,7 @@ class Gatherer {
         for (const auto& host : suffix.covers) {
           sum.let_through += rules_[host].let_through;
           sum.refused += rules_[host].refused;
+          if (sum.looks_like.empty()) sum.looks_like = rules_[host].looks_like;
           rules_.erase(host);
         }
         merge(rules_, suffix.pattern, sum);
@@ -84,11 +94,12 @@ class Gatherer {
   struct Need {
     std::uint64_t let_through = 0, refused = 0;
     std::uint64_t without_tls = 0;  // part of let_through
+    std::string looks_like{};
   };
   using Needs = std::map<std::string, Need>;
 
   [[nodiscard]] Need need_of(const SeenOutcome& outcome) const {
-    Need need{outcome.allowed, 0, 0};
+    Need need{outcome.allowed, 0, 0, {}};
     for (const auto& [reason, count] : outcome.observed) {
       if (is_for_want_of_a_rule(reason) || reason == "ip-literal" || has_no_tls(reason)) {
         need.let_through += count;
@@ -115,6 +126,19 @@ class Gatherer {
     return has_port(ports_.ports, target.port) ? target.host : target.host + port;
   }
 
+  [[nodiscard]] std::string imitated_by(const std::string& host) const {
+    auto imitated = allowed_.find(host);
+    if (imitated.empty() && configured_ != nullptr) imitated = configured_->find(host);
+    return std::string{imitated};
+  }
+
+  void warn(const SeenTarget& target, const Need& need) {
+    list_.remarks.push_back("WARNING: " + target_text(target) + ", " +
+                            audit::counted(need.refused, "time") + ": it looks like " +
+                            need.looks_like +
+                            ", which is allowed: a typing error, or an imitation");
+  }
+
   void note(const SeenTarget& target, const Reasons& reasons) {
     for (const auto& [reason, count] : reasons) {
       const bool is_listed = reason == "ip-literal" && acl::parse_host(target.host).address;
@@ -137,13 +161,17 @@ class Gatherer {
     auto& need = needs[pattern];
     need.let_through += more.let_through;
     need.refused += more.refused;
+    if (need.looks_like.empty()) need.looks_like = more.looks_like;
   }
   static SuggestedRule rule_of(const std::string& pattern, const Need& need) {
-    return {pattern, need.let_through, need.refused};
+    return {pattern, need.let_through, need.refused, need.looks_like};
   }
 
   const AllowlistOptions& options_;
   KnownPorts ports_;
+  const acl::LookAlikes* configured_;
+  acl::LookAlikes allowed_;
+  std::size_t allowed_count_ = 0;
   AgentAllowlist list_;
   Needs rules_, addresses_;
 };
@@ -152,10 +180,16 @@ class Gatherer {
 
 std::vector<AgentAllowlist> make_allowlists(const Seen& seen, const AllowlistOptions& options) {
   std::map<std::string, Gatherer> gatherers;
+  const auto gatherer_of = [&](const std::string& agent) -> Gatherer* {
+    if (agent.empty() || (!options.agent.empty() && agent != options.agent)) return nullptr;
+    return &gatherers.try_emplace(agent, agent, options).first->second;
+  };
   for (const auto& [target, outcome] : seen.targets()) {
-    if (target.agent.empty()) continue;
-    if (!options.agent.empty() && target.agent != options.agent) continue;
-    gatherers.try_emplace(target.agent, target.agent, options).first->second.add(target, outcome);
+    auto* gatherer = gatherer_of(target.agent);
+    if (gatherer != nullptr && outcome.allowed > 0) gatherer->add_allowed(target.host);
+  }
+  for (const auto& [target, outcome] : seen.targets()) {
+    if (auto* gatherer = gatherer_of(target.agent)) gatherer->add(target, outcome);
   }
   std::vector<AgentAllowlist> lists;
   for (auto& [agent, gatherer] : gatherers) lists.push_back(gatherer.finish());

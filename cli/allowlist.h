@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "acl/look_alike.h"
 #include "cli/seen.h"
 
 namespace stile::cli {
@@ -14,6 +15,7 @@ struct SuggestedRule {
   std::string pattern;
   std::uint64_t let_through = 0;  // also in mode observe
   std::uint64_t refused = 0;
+  std::string looks_like{};  // an allowed name that it may imitate; empty: none
 };
 
 // One suffix that would cover several of the hosts. Never a public suffix: anyone can register a
@@ -42,6 +44,9 @@ struct AllowlistOptions {
   std::string agent;          // only this agent; empty: all
   bool with_denied = true;    // also requests that were refused because no rule matched
   bool use_suffixes = false;  // replace hosts by a suffix that covers them
+  // Imitations of names that the config allows; none or null: only those that the log shows as
+  // allowed are compared.
+  std::function<const acl::LookAlikes*(const std::string& agent)> look_alikes_of = {};
 };
 
 // Sorted by agent. Requests without an agent are left out: no list can allow them.

@@ -145,17 +145,17 @@ int show_logs(const AuditOptions& options) {
 
 void add_verify(Command& audit) {
   auto options = std::make_shared<AuditOptions>();
-  auto command = audit.add("verify", "name the first place where a log is not whole");
+  auto command = audit.add("verify", "check the hash chain; report the first damaged line");
   command.words("FILE", options->files,
                 "logs, oldest first; - is standard input (default: the log of the config)");
   command.option("--head", options->verify.head,
-                 "a hash that the journal was told: a line of the files must have it");
+                 "a hash from the journal; a line of the files must have it");
   command.flag("--json", options->control.json, "what was found, as JSON");
   command.examples(
       "Examples:\n"
       "  stile audit verify\n"
       "  stile audit verify audit.jsonl.2 audit.jsonl.1 audit.jsonl\n"
-      "  journalctl -u stiled -g 'audit: .* head'    where the hashes for --head stand");
+      "  journalctl -u stiled -g 'audit: .* head'    prints the hashes for --head");
   command.does([options] { return verify_logs(*options); });
 }
 

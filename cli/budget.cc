@@ -17,9 +17,9 @@ struct BudgetOptions {
 
 void add_budget(Command& stile) {
   auto options = std::make_shared<BudgetOptions>();
-  auto budget = stile.add("budget", "give an agent its budgets anew");
+  auto budget = stile.add("budget", "reset an agent's byte budgets");
   budget.examples("Example:\n  stile budget reset alpha");
-  auto command = budget.add("reset", "all of bytes_up and bytes_down is left again");
+  auto command = budget.add("reset", "restore the full bytes_up and bytes_down");
   command.word("AGENT", options->agent, "the agent's id").required();
   add_control_options(command, options->control);
   command.examples("Example:\n  stile budget reset alpha");

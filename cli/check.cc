@@ -50,10 +50,10 @@ int run_check(const CheckOptions& options, std::ostream& out, std::ostream& err)
 
 void add_check(Command& stile) {
   auto options = std::make_shared<CheckOptions>();
-  auto command = stile.add("check", "read a config; say all that is wrong with it");
+  auto command = stile.add("check", "check a config; print all errors and warnings");
   command.word("FILE", options->file, "the config (default: the one in use)");
   command.flag("--effective", options->effective, "print the merged policy of each agent");
-  command.flag("--json", options->json, "what is said and what is wrong, as JSON");
+  command.flag("--json", options->json, "print the output and the problems as JSON");
   command.examples(
       "Examples:\n"
       "  stile check                     the config in use\n"

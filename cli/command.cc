@@ -180,7 +180,7 @@ int run_command_line(Words words, const std::vector<AddCommand*>& commands) {
   CLI::App app{"stile: what agents may reach, and what they did", "stile"};
   app.set_version_flag("--version", "stile " STILE_VERSION);
   app.footer(
-      "Exit status: 0 fine, 1 refused or failed, 2 wrong use, 3 no daemon there.\n"
+      "Exit status: 0 fine, 1 refused or failed, 2 wrong usage, 3 no daemon.\n"
       "`stile help COMMAND` has examples.");
   Action action;
   Command stile{&app, &action};

@@ -18,7 +18,7 @@ std::vector<AddCommand*> commands() {
 // `help` is read as `--help` before parsing; this entry only adds it to the list of commands.
 void add_help(Command& stile) {
   auto words = std::make_shared<std::vector<std::string>>();
-  auto command = stile.add("help", "what a command does and takes, with examples");
+  auto command = stile.add("help", "show the arguments and examples of a command");
   command.words("COMMAND", *words, "which one (default: a list of all)");
   command.examples("Examples:\n  stile help\n  stile help audit show");
   command.does([words] { return fine; });

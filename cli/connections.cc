@@ -42,8 +42,8 @@ int print_connections(const Json& answer, const Terminal& terminal) {
 
 void add_connections(Command& stile) {
   auto options = std::make_shared<ConnectionsOptions>();
-  auto command = stile.add("connections", "what is open now, and how much has flowed");
-  command.option("--agent", options->agent, "only this one");
+  auto command = stile.add("connections", "list open connections and their byte counts");
+  command.option("--agent", options->agent, "only this agent");
   add_control_options(command, options->control);
   command.examples(
       "Examples:\n"

@@ -28,7 +28,7 @@ std::string group_name(gid_t id) {
 }
 
 Failure no_permission(const std::string& path) {
-  Failure failure{failed, "no-permission", "may not talk to the daemon at " + path, {}};
+  Failure failure{failed, "no-permission", "no permission to connect to the daemon at " + path, {}};
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
     if (status.st_gid == 0) {  // never advise a user to join root's group
@@ -41,7 +41,7 @@ Failure no_permission(const std::string& path) {
     failure.advice =
         "sudo usermod -aG " + group + " \"$USER\"   (then log in again), or: sudo stile …";
   } else {
-    failure.message += ": its folder is closed to you";
+    failure.message += ": you cannot enter its directory";
     failure.advice = "sudo stile …";
   }
   return failure;

@@ -26,12 +26,12 @@ std::string command_of(const std::string& action) {
 std::string advice_for(const std::string& code, const Json& request) {
   const std::string action = text_of(request, "action");
   if (code == "unknown-agent") return "stile agents";
-  if (code == "forbidden") return "sudo stile …   (the socket you may use is for looking only)";
+  if (code == "forbidden") return "sudo stile …   (you may use only the read-only socket)";
   if (code == "denied-by-rule") {
     return "remove the deny rule from the config, then: stile check && stile reload";
   }
   if (code == "config-error") {
-    return action == "put-agent" ? "mend the card; nothing was changed"
+    return action == "put-agent" ? "fix the card; nothing was changed"
                                  : "stile check   (nothing was changed)";
   }
   if (code == "conflict") return "stile agents";
@@ -52,7 +52,7 @@ std::string known_agents(control::Client& client, const std::string& wanted) {
   }
   const auto near = nearest(wanted, {ids.begin(), ids.end()});
   if (!near.empty()) return "; did you mean " + std::string{near} + '?';
-  if (ids.empty()) return "; there is none at all";
+  if (ids.empty()) return "; there are no agents";
   std::string list;
   for (std::size_t i = 0; i < ids.size() && i < most_listed; ++i) {
     list += (list.empty() ? "" : ", ") + ids[i];
@@ -71,7 +71,7 @@ bool is_anywhere(const ControlOptions& options) {
 Failure refused(control::Client& client, const Json& request, const Json& answer) {
   const Json& error = object_of(answer, "error");
   Failure failure{failed, text_of(error, "code"), text_of(error, "message"), {}};
-  if (failure.message.empty()) failure.message = "the daemon refused it and does not say why";
+  if (failure.message.empty()) failure.message = "the daemon refused it without a reason";
   failure.advice =
       has(error, "hint") ? printable(text_of(error, "hint")) : advice_for(failure.code, request);
   if (failure.code == "unknown-agent") {
@@ -117,7 +117,7 @@ Outcome<Answer> send_text(control::Client& client, std::string_view text, const 
   Json answer = Json::parse(*line);
   if (!answer.is_object()) {
     return Failure{failed, "no-answer",
-                   "the daemon at " + client.path() + " gave an answer that is no JSON object",
+                   "the daemon at " + client.path() + " gave an answer that is not a JSON object",
                    "journalctl -u stiled -n 50"};
   }
   if (!flag_of(answer, "ok")) return refused(client, request, answer);
@@ -162,7 +162,7 @@ void print_rejected_cards(const Json& answer, const Terminal& terminal) {
       std::cout << "    " << Cell{problem}.text << '\n';
     }
   }
-  if (!rejected.empty()) std::cout << "  next: mend the cards, then: stile check && stile reload\n";
+  if (!rejected.empty()) std::cout << "  next: fix the cards, then: stile check && stile reload\n";
 }
 
 int ask(const ControlOptions& options, Access access, const Json& request, const Print& print) {

@@ -74,7 +74,7 @@ int run_diff(const DiffOptions& options) {
 
 void add_diff(Command& stile) {
   auto options = std::make_shared<DiffOptions>();
-  auto command = stile.add("diff", "what a new config would newly allow or refuse");
+  auto command = stile.add("diff", "show what a new config would newly allow or refuse");
   command.word("FILE", options->file, "the new config (default: the one on disk)");
   command.options("--audit", options->logs, "judge the requests of these logs; - is stdin");
   command.option("--old", options->old,

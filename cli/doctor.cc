@@ -95,16 +95,17 @@ int run_doctor(const DoctorOptions& options) {
 
 void add_doctor(Command& stile) {
   auto options = std::make_shared<DoctorOptions>();
-  auto command = stile.add("doctor", "look at everything that Stile needs; say what to type");
+  auto command = stile.add("doctor", "check everything that Stile needs; print what to do");
   command.option("--config", options->config,
-                 "the daemon's config (default: what stiled would take without -c)");
+                 "the daemon's config (default: what stiled would read without -c)");
   add_control_options(command, options->control);
   command.examples(
       "Examples:\n"
       "  stile doctor\n"
       "  sudo stile doctor                   with what only root can see\n"
       "  stile doctor --json | jq -r '.checks[] | select(.state == \"wrong\").next'\n"
-      "Exit status: 1 if anything is wrong. What cannot be seen from here is unsure, not wrong.");
+      "Exit status: 1 if anything is wrong. What cannot be checked from here is unsure, not "
+      "wrong.");
   command.does([options] { return run_doctor(*options); });
 }
 

@@ -279,7 +279,7 @@ void check_fence(Findings& findings) {
   }
   const auto agents = audit::counted(count, "agent") + " in namespaces";
   if (::geteuid() != 0) {
-    findings.push_back({"fence", FindingState::unsure, agents + "; only root can look at them",
+    findings.push_back({"fence", FindingState::unsure, agents + "; only root can check them",
                         "sudo stile-netns check"});
     return;
   }

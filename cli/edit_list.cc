@@ -41,7 +41,7 @@ struct ListPlace {
 Result<ListPlace> find_list(std::string_view text, std::size_t key, ListSyntax syntax) {
   ListPlace list;
   list.open = text.find('[', key);
-  if (list.open == npos) return not_understood("there is no list behind the key");
+  if (list.open == npos) return not_understood("no list follows the key");
   for (std::size_t i = list.open + 1; i < text.size(); ++i) {
     const char c = text[i];
     if (c == ']') {
@@ -146,7 +146,7 @@ Result<std::string> add_new_list(std::string_view text, std::size_t key, std::st
   std::string out{text};
   if (syntax == ListSyntax::json) {
     const auto open = text.find('{');
-    if (open == npos) return not_understood("the card is no JSON object");
+    if (open == npos) return not_understood("the card is not a JSON object");
     out.insert(open + 1, string_literal(std::string{name}) + ": [" + quoted_list(words) + "], ");
     return edited_text(std::move(out));
   }

@@ -159,14 +159,14 @@ int run_explain(const ExplainOptions& options) {
 
 void add_explain(Command& stile) {
   auto options = std::make_shared<ExplainOptions>();
-  auto command = stile.add("explain", "what would become of a request, and why");
+  auto command = stile.add("explain", "show how a request would be decided, and why");
   command.word("AGENT", options->agent, "an agent's id, or a source address").required();
   command
       .words("URL", options->words,
              "https://…, http://…, or HOST[:PORT] for a tunnel; a METHOD may come before it")
       .required();
   command.option("--method", options->method, "the same as METHOD");
-  command.flag("--resolve", options->resolve, "look the name up, and judge its addresses too");
+  command.flag("--resolve", options->resolve, "look up the name and check its addresses, too");
   add_control_options(command, options->control);
   command.examples(
       "Examples:\n"

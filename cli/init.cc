@@ -106,7 +106,7 @@ std::string check_id(const std::string& text) {
 std::string check_source(const std::string& text) {
   for (const auto& word : words_in(text)) {
     if (const auto prefix = acl::Prefix::parse(word); !prefix) {
-      return in_quotes(word) + " is no address like 10.200.0.2 or 10.200.0.0/24";
+      return in_quotes(word) + " is not an address like 10.200.0.2 or 10.200.0.0/24";
     }
   }
   return words_in(text).empty() ? "at least one address" : "";
@@ -129,7 +129,7 @@ std::string check_mode_word(const std::string& text) {
 
 Outcome<FirstConfig> ask_questions() {
   if (::isatty(STDIN_FILENO) == 0) {
-    return Failure{misused, "no-terminal", "there is nobody to ask: standard input is no terminal",
+    return Failure{misused, "no-terminal", "cannot ask questions: standard input is not a terminal",
                    "stile init --audit LOG   # or run it on a terminal"};
   }
   Questions questions;
@@ -183,7 +183,7 @@ Outcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
   if (!seen) return seen.error();
   auto sources = sources_in(logs);
   FirstConfig config;
-  for (auto& list : make_allowlists(*seen, {{}, {}, true, false})) {
+  for (auto& list : make_allowlists(*seen, {{}, {}, true, false, {}})) {
     const auto& known = sources[list.agent];
     leave_out_refused(list);
     config.agents.push_back({list.agent,
@@ -193,7 +193,7 @@ Outcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
                              std::move(list.remarks)});
   }
   if (config.agents.empty()) {
-    return Failure{failed, "no-log", "no agent asked for anything in this log", {}};
+    return Failure{failed, "no-log", "this log has no requests", {}};
   }
   return config;
 }
@@ -202,7 +202,7 @@ Outcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
 Outcome<void> write_new(const std::string& path, const std::string& text) {
   const UniqueFd fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)};
   if (!fd && errno == EEXIST) {
-    return Failure{failed, "conflict", path + " is there already, and stays as it is",
+    return Failure{failed, "conflict", path + " already exists and was not changed",
                    "stile init | diff " + path + " -"};
   }
   if (!fd) {
@@ -245,7 +245,7 @@ void add_init(Command& stile) {
       .options("--audit", options->logs,
                "allow what these logs have seen, instead of asking; see `stile run --observe`")
       .shown_as("LOG");
-  command.option("--write", options->write, "write it there; a file that is there stays as it is")
+  command.option("--write", options->write, "write it to this file, which must not exist yet")
       .shown_as("FILE");
   command.examples(
       "Examples:\n"

@@ -40,7 +40,7 @@ std::optional<Outcome<control::Client>> connect_to_only_run() {
   if (runs.empty()) return std::nullopt;
   if (runs.size() > 1) {
     return Failure{misused, "several-runs",
-                   "no daemon is there, but " + std::to_string(runs.size()) + " stile runs are",
+                   "no daemon is running, but " + std::to_string(runs.size()) + " stile runs are",
                    "say which one with --run NAME:\n        " + list_of_runs(runs)};
   }
   std::cerr << "stile: no daemon; asking stile run " << described(runs.front()) << '\n';

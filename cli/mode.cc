@@ -34,15 +34,15 @@ int run_mode(const ModeOptions& options) {
 
 void add_mode(Command& stile) {
   auto options = std::make_shared<ModeOptions>();
-  auto command = stile.add("mode", "enforce, observe, or cut off (offline)");
+  auto command = stile.add("mode", "set the mode: enforce, observe or offline");
   command.word("MODE", options->mode, "enforce, observe or offline")
       .required()
       .one_of({"enforce", "observe", "offline"});
-  command.word("AGENT", options->agent, "only this one (default: all)");
+  command.word("AGENT", options->agent, "only this agent (default: all)");
   add_control_options(command, options->control);
   command.examples(
       "Examples:\n"
-      "  stile mode offline               nobody gets out; what is open is closed\n"
+      "  stile mode offline               refuse everything; close what is open\n"
       "  stile mode offline alpha         alpha does not\n"
       "  stile mode observe alpha         log what would be refused, but let it through\n"
       "  stile mode enforce alpha");

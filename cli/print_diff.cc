@@ -72,8 +72,7 @@ Json rows_as_json(const std::vector<ReplayRow>& rows) {
 void print_replay(const Replay& replay, const Terminal& terminal) {
   print_rows("newly refused", Colour::red, replay.refused, terminal);
   print_rows("newly allowed", Colour::green, replay.allowed, terminal);
-  print_rows("let through as before, but noted otherwise in the log", Colour::yellow, replay.noted,
-             terminal);
+  print_rows("still let through, but logged differently", Colour::yellow, replay.noted, terminal);
   if (replay.refused.empty() && replay.allowed.empty() && replay.noted.empty()) {
     std::cout << "no difference for any of them\n";
   }

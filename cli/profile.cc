@@ -86,7 +86,7 @@ int run_profile(const ProfileOptions& options) {
 void add_profile(Command& stile) {
   auto options = std::make_shared<ProfileOptions>();
   auto command =
-      stile.add("profile", "what stile run gives to known agents: hosts, files, variables");
+      stile.add("profile", "show what stile run gives to known agents: hosts, files, variables");
   command.word("NAME", options->name, "show this one (default: list all)");
   command.flag("--json", options->json, "for programs");
   command.examples("Examples:\n  stile profile\n  stile profile claude");

@@ -29,7 +29,7 @@ Outcome<std::string> read_card(const std::string& path) {
     return Failure{failed, "config-error", "cannot read the card " + path, "ls -l " + path};
   }
   if (!Json::parse(text).is_object()) {
-    return Failure{failed, "config-error", path + " is no JSON object", "jq . " + path};
+    return Failure{failed, "config-error", path + " is not a JSON object", "jq . " + path};
   }
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -58,7 +58,7 @@ int remove(const PutAgentOptions& options) {
   return ask(options.control, Access::change,
              {{"action", "remove-agent"}, {"agent", options.agent}},
              [&](const Json&, const Terminal&) {
-               std::cout << options.agent << " is gone; what it had open is closed\n";
+               std::cout << options.agent << " is removed; its connections are closed\n";
                return fine;
              });
 }

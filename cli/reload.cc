@@ -69,7 +69,7 @@ void add_rotate(Command& stile) {
 void add_drain(Command& stile) {
   add_simple(
       stile,
-      {"drain", "let what is open end, refuse what is new, then stop",
+      {"drain", "refuse new requests, let open connections end, then stop",
        "Example:\n  stile drain && systemctl restart stiled\n"
        "SIGTERM, which systemctl sends, drains too: the first one waits for what is open, a\n"
        "second one ends at once. `stile status` shows how long it may still take.",

@@ -56,7 +56,7 @@ int run_revoke(const RevokeOptions& options) {
 
 void add_revoke(Command& stile) {
   auto options = std::make_shared<RevokeOptions>();
-  auto command = stile.add("revoke", "take hosts from an agent, now");
+  auto command = stile.add("revoke", "deny hosts to an agent, at once");
   command.word("AGENT", options->agent, "the agent's id").required();
   const auto grant = command.option("--grant", options->grant, "end this grant instead");
   command.words("HOST", options->hosts, "patterns; open connections there are closed")

@@ -32,7 +32,7 @@ std::string check_allowed(const std::string& text) {
 std::string check_exposed(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) return {};
-  return path + " does not exist, so that there is nothing to expose";
+  return path + " does not exist; there is nothing to expose";
 }
 
 // `--allow A B -- COMMAND` would run B.
@@ -43,7 +43,7 @@ void check_command(const CLI::App& parsed, const std::vector<std::string>& comma
   const bool begins_with_mark = std::any_of(unread.begin(), unread.end(), is_mark);
   if (begins_with_mark || std::none_of(command.begin(), command.end(), is_mark)) return;
   throw CLI::ValidationError{
-      command.front() + " stands before --",
+      command.front() + " comes before --",
       "every flag takes one value; repeat the flag, as in --allow A --allow B -- COMMAND"};
 }
 
@@ -54,14 +54,14 @@ void add_run(Command& stile) {
   Action& action = stile.chosen();
   auto options = std::make_shared<run::Options>();
   auto* command = app.add_subcommand(
-      "run", "run a command that reaches nothing but what is allowed; needs no root, no daemon");
+      "run", "run a command that can reach only what is allowed; needs no root, no daemon");
   command->positionals_at_end();
   command->add_option("--allow", options->allow, "a pattern that it may reach; may be repeated")
       ->type_name("PATTERN")
       ->check(check_allowed)
       ->allow_extra_args(false)
       ->take_all();
-  command->add_option("--deny", options->deny, "a pattern that it may not, whatever allows it")
+  command->add_option("--deny", options->deny, "a pattern that it may not reach; wins over --allow")
       ->type_name("PATTERN")
       ->check(check_pattern)
       ->allow_extra_args(false)
@@ -77,7 +77,7 @@ void add_run(Command& stile) {
       ->type_name("FILE");
   command
       ->add_option("--restrict", options->restriction,
-                   "a file that can only take away from all of this: agent-permissions.json")
+                   "a file that can only narrow the policy: agent-permissions.json")
       ->type_name("FILE");
   auto* profile = command
                       ->add_option("--profile", options->profile,
@@ -91,7 +91,8 @@ void add_run(Command& stile) {
       command
           ->add_option("--config", options->config, "[egress], [dns], [limits] of this stile.toml")
           ->type_name("FILE");
-  command->add_flag("--observe", options->observe, "refuse nothing, and tell what would have been");
+  command->add_flag("--observe", options->observe,
+                    "refuse nothing; report what would have been refused");
   command->add_flag("--no-ask", options->no_ask,
                     "refuse what no flag allows, and do not ask on the terminal");
   auto* audit =
@@ -114,7 +115,8 @@ void add_run(Command& stile) {
       ->type_name("view|host")
       ->check(CLI::IsMember({"view", "host"}));
   command
-      ->add_option("--connect", options->connect, "let the daemon at this control socket serve it")
+      ->add_option("--connect", options->connect,
+                   "use the daemon at this control socket as its proxy")
       ->type_name("SOCKET")
       ->excludes(config)
       ->excludes(audit);

@@ -151,7 +151,7 @@ class TemporaryFile {
 Outcome<FileChange> plan_rules(const std::string& entry, const std::string& agent,
                                const Rules& patterns) {
   if (entry == "put-agent" || entry.empty()) {
-    return cannot_save(agent + " stands in no file: it was added with put-agent",
+    return cannot_save(agent + " is in no file: it was added with put-agent",
                        "stile put-agent FILE, with the hosts in its card");
   }
   if (!entry.starts_with('/')) {  // relative to the daemon's start directory, which is unknown
@@ -160,7 +160,7 @@ Outcome<FileChange> plan_rules(const std::string& entry, const std::string& agen
   }
   if (entry.starts_with(runtime_cards)) {
     return cannot_save(
-        "the card of " + agent + " belongs to stile-netns, which would write it anew",
+        "the card of " + agent + " belongs to stile-netns, which would overwrite the change",
         "stile-netns create " + agent + " --card FILE, with the hosts in that card");
   }
   std::error_code problem;
@@ -201,7 +201,7 @@ Outcome<void> write_change(const FileChange& change) {
     return cannot_save(what + ' ' + change.file + ": " + error_text(errno), "sudo stile …");
   };
   struct stat status {};
-  if (::stat(change.file.c_str(), &status) != 0) return cannot("cannot look at");
+  if (::stat(change.file.c_str(), &status) != 0) return cannot("cannot read");
   TemporaryFile fresh{change.file};
   if (fresh.fd() < 0) return cannot("cannot write beside");
   if (::fchown(fresh.fd(), status.st_uid, status.st_gid) != 0)

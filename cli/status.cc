@@ -64,7 +64,7 @@ int print_status(const Json& answer, const Terminal& terminal) {
 
 void add_status(Command& stile) {
   auto options = std::make_shared<ControlOptions>();
-  auto command = stile.add("status", "the daemon at a glance (also: stile alone)");
+  auto command = stile.add("status", "show the state of the daemon (also: stile alone)");
   add_control_options(command, *options);
   command.examples("Examples:\n  stile\n  stile status --json | jq .generation");
   command.does([options] {

@@ -26,6 +26,7 @@ std::string times(const SuggestedRule& rule) {
   if (rule.refused > 0) {
     text += (text.empty() ? "" : ", ") + std::to_string(rule.refused) + " REFUSED until now";
   }
+  if (!rule.looks_like.empty()) text += "; WARNING: it looks like " + rule.looks_like;
   return text;
 }
 
@@ -57,8 +58,10 @@ void print_list(const AgentAllowlist& list, bool uses_suffixes) {
 Json as_json(const std::vector<SuggestedRule>& rules) {
   Json list = Json::list();
   for (const auto& rule : rules) {
-    list.add(
-        {{"pattern", rule.pattern}, {"let_through", rule.let_through}, {"refused", rule.refused}});
+    Json one{
+        {"pattern", rule.pattern}, {"let_through", rule.let_through}, {"refused", rule.refused}};
+    if (!rule.looks_like.empty()) one.set("looks_like", rule.looks_like);
+    list.add(one);
   }
   return list;
 }
@@ -103,17 +106,21 @@ int print_for_one(const SuggestOptions& options, const std::vector<AgentAllowlis
     std::string names;
     for (const auto& list : lists) names += (names.empty() ? "" : ", ") + list.agent;
     const bool is_none = lists.empty();
-    return report(
-        {failed, "no-agent",
-         is_none ? "nothing was asked for in this log" : "the log has several agents: " + names,
-         is_none ? "" : "stile suggest --agent " + lists.front().agent + " …"},
-        {});
+    return report({failed, "no-agent",
+                   is_none ? "no requests in this log" : "the log has several agents: " + names,
+                   is_none ? "" : "stile suggest --agent " + lists.front().agent + " …"},
+                  {});
   }
   const auto& list = lists.front();
   if (options.as_card) {
     print_card(list);
   } else {
     print_flags(list);
+  }
+  for (const auto& rule : list.allow) {
+    if (rule.looks_like.empty()) continue;
+    std::cerr << "WARNING: " << rule.pattern << " looks like " << rule.looks_like
+              << ", which is allowed: a typing error, or an imitation\n";
   }
   for (const auto& rule : list.allow_ip) {
     if (!options.as_card) std::cerr << "not a flag: allow_ip " << rule.pattern << "; see --card\n";
@@ -131,8 +138,7 @@ void print_suggest(const SuggestOptions& options, const std::vector<AgentAllowli
     return;
   }
   if (lists.empty()) {
-    std::cout << "# nothing was asked for"
-              << (options.agent.empty() ? "" : " by " + printable(options.agent))
+    std::cout << "# no requests" << (options.agent.empty() ? "" : " by " + printable(options.agent))
               << " in this log\n";
     return;
   }
@@ -156,6 +162,12 @@ KnownPorts ports_of(const std::optional<UsedConfig>& config, const std::string& 
   return {egress.ports, egress.http_ports};
 }
 
+const acl::LookAlikes* look_alikes_of(const std::optional<UsedConfig>& config,
+                                      const std::string& agent) {
+  const auto* policy = config ? config->policies->by_id(agent) : nullptr;
+  return policy == nullptr ? nullptr : (*policy)->look_alikes.get();
+}
+
 int run_suggest(const SuggestOptions& options) {
   const ControlOptions control{{}, options.json};
   std::optional<UsedConfig> config;
@@ -166,9 +178,10 @@ int run_suggest(const SuggestOptions& options) {
   }  // else the log may be from another host: assume only the default ports
   const auto seen = read_seen(options.logs, config);
   if (!seen) return report(seen.error(), control);
-  const auto lists =
-      make_allowlists(*seen, {[&](const std::string& agent) { return ports_of(config, agent); },
-                              options.agent, !options.without_denied, options.use_suffixes});
+  const auto lists = make_allowlists(
+      *seen, {[&](const std::string& agent) { return ports_of(config, agent); }, options.agent,
+              !options.without_denied, options.use_suffixes,
+              [&](const std::string& agent) { return look_alikes_of(config, agent); }});
   if (options.as_flags || options.as_card) return print_for_one(options, lists);
   print_suggest(options, lists, *seen);
   return fine;
@@ -178,16 +191,16 @@ int run_suggest(const SuggestOptions& options) {
 
 void add_suggest(Command& stile) {
   auto options = std::make_shared<SuggestOptions>();
-  auto command = stile.add("suggest", "the smallest allowlist for what a log has seen");
+  auto command = stile.add("suggest", "print the smallest allowlist for the requests in a log");
   command.options("--audit", options->logs,
                   "audit logs; - is standard input (default: the config's)");
   command.option("--config", options->config,
-                 "whose ports need not be named (default: the one in use)");
-  command.option("--agent", options->agent, "only this one");
+                 "the config with the agents' default ports (default: the one in use)");
+  command.option("--agent", options->agent, "only this agent");
   command.flag("--without-denied", options->without_denied,
-               "leave out what was refused: only what was let through or observed");
+               "leave out hosts that were only refused");
   command.flag("--suffixes", options->use_suffixes,
-               "one suffix in the place of several hosts; never a public one");
+               "replace several hosts by one suffix; never by a public one");
   const auto json = command.flag("--json", options->json, "as JSON");
   const auto card = command.flag("--card", options->as_card, "as an agent card").excludes(json);
   command.flag("--flags", options->as_flags, "as options of `stile run`")

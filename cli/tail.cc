@@ -76,9 +76,10 @@ int run_tail(const TailOptions& options) {
     const auto text = client->next_line(std::nullopt);
     if (!text) return report(failure_of(text.error(), client->path()), options.control);
     if (!*text) {
-      return report({no_daemon, "no-daemon", "the daemon at " + client->path() + " has gone",
-                     "systemctl status stiled"},
-                    options.control);
+      return report(
+          {no_daemon, "no-daemon", "the daemon at " + client->path() + " closed the connection",
+           "systemctl status stiled"},
+          options.control);
     }
     show_event(options, **text, terminal, advisor);
   }
@@ -89,7 +90,7 @@ int run_tail(const TailOptions& options) {
 void add_tail(Command& stile) {
   auto options = std::make_shared<TailOptions>();
   auto command = stile.add("tail", "watch decisions as they are made");
-  command.option("--agent", options->filter.agent, "only this one");
+  command.option("--agent", options->filter.agent, "only this agent");
   command.flag("--denied", options->filter.denied_only, "only what is, or would be, refused");
   add_control_options(command, options->control);
   command.examples(
@@ -98,7 +99,7 @@ void add_tail(Command& stile) {
       "  stile tail --agent alpha\n"
       "  stile tail --json | jq -r .host\n"
       "One line an event, times in UTC; the first refusal of a kind with what to do about it.\n"
-      "A slow reader never holds up the proxy: it is told how\n"
+      "A slow reader never delays the proxy: a line tells it how\n"
       "many events it missed. Ctrl-C ends it.");
   command.does([options] { return run_tail(*options); });
 }

@@ -92,7 +92,7 @@ int create(netns::Host& host, const Options& options) {
               << ",\"created\":" << (created->was_there ? "false" : "true") << "}\n";
   } else {
     const char* done = created->is_changed  ? " changed"
-                       : created->was_there ? " is there"
+                       : created->was_there ? " exists already"
                                             : " created";
     std::cout << agent.id << done << ": address " << agent.address.text() << ", namespace "
               << netns::namespace_name(agent.id) << ", proxy " << proxy
@@ -105,7 +105,7 @@ int remove(netns::Host& host, const Options& options) {
   const auto removed = netns::remove(host, options.id, options.kill);
   if (!removed) return complain(removed.error().message);
   warn(removed->warnings);
-  std::cout << options.id << (removed->was_there ? " deleted\n" : " was not there\n");
+  std::cout << options.id << (removed->was_there ? " deleted\n" : " did not exist\n");
   for (const auto& process : removed->inside) {
     std::cout << (options.kill ? "killed: " : "still running, without a network: ") << process.pid
               << ' ' << json_text(process.name) << '\n';
@@ -248,7 +248,7 @@ int run(int argc, char** argv) {
   const auto add_id = [&](CLI::App* command) {
     return command->add_option("ID", options.id, "the agent")->required();
   };
-  auto* making = add("create", "make an agent's namespace, or make it whole", create);
+  auto* making = add("create", "make an agent's namespace, or complete it", create);
   add_id(making);
   auto* card = making->add_option("--card", options.card, "its policy: a card");
   making->add_option("--allow", options.allow, "its policy: patterns of hosts")
@@ -259,8 +259,8 @@ int run(int argc, char** argv) {
   making->add_flag("--json", options.json, "for programs");
   auto* removing = add("delete", "remove it; processes inside lose their network", remove);
   add_id(removing);
-  removing->add_flag("--kill", options.kill, "and are killed");
-  add("list", "the agents that there are", list)->add_flag("--json", options.json, "for programs");
+  removing->add_flag("--kill", options.kill, "kill the processes inside, too");
+  add("list", "list the agents", list)->add_flag("--json", options.json, "for programs");
   auto* running =
       add("exec", "run a command as the agent: exec ID [--read PATH]… [--write PATH]… -- COMMAND…",
           exec);
@@ -275,13 +275,13 @@ int run(int argc, char** argv) {
       ->add_option("--files", options.files,
                    "view: the system and this directory; host: all files of this host")
       ->check(CLI::IsMember({"view", "host"}));
-  auto* checking = add("check", "prove that nothing gets out but to the proxy", check);
+  auto* checking = add("check", "test that the agents can reach only the proxy", check);
   checking->add_option("ID", options.id, "only this agent");
   checking->add_flag("--json", options.json, "for programs");
   checking->add_option("--metrics", options.metrics,
                        "write this file for node-exporter (-: stdout)");
-  add("repair", "make whole what is missing, remove what was left behind", repair);
-  add("watch", "hold the fence up until stopped", watch);
+  add("repair", "restore what is missing, remove what was left behind", repair);
+  add("watch", "keep the fence in place until stopped", watch);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

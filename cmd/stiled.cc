@@ -30,12 +30,12 @@ int serve(const std::optional<std::string>& path) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"stiled: lets agents out, by name, one by one"};
+  CLI::App app{"stiled: a proxy through which each agent reaches only the hosts it may"};
   std::string path;
   bool check = false;
   auto* config = app.add_option("-c,--config", path,
                                 "config file (default: /etc/stile/stile.toml, else built in)");
-  app.add_flag("--check", check, "read everything, say what is wrong or a summary, and exit");
+  app.add_flag("--check", check, "check the config, print its errors or a summary, and exit");
   app.set_version_flag("--version", std::string{"stiled "} + stile::server::version);
   app.footer("Signals: HUP reloads, USR1 reopens the audit log, TERM drains, TERM again ends.");
   // `stiled help` and `stiled version`, as in `stile`.

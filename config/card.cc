@@ -68,7 +68,7 @@ class CardReader {
     const auto name = agent_name(member.key);
     const auto [other, is_first] = written_.emplace(name, member.key);
     if (!is_first) {
-      reader_.error(member.value, "stands here as " + other->second + ", too", "leave one out");
+      reader_.error(member.value, "is here also as " + other->second, "leave one out");
     } else if (name == "ttl_seconds") {
       ttl_seconds_ = read_integer(member.value, reader_, 0, most_ttl_seconds).value_or(0);
       ttl_position_ = member.position;

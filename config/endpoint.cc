@@ -34,7 +34,7 @@ Result<Endpoint> parse_tcp(std::string_view text) {
   if (!address) return Error{"not an IP address"};
   if (address->is_v4() == has_brackets) {
     return Error{has_brackets ? "brackets are for IPv6 addresses only"
-                              : "an IPv6 address stands in brackets, as in [::1]:3128"};
+                              : "put an IPv6 address in brackets, as in [::1]:3128"};
   }
   return Endpoint{*address, *port, {}};
 }

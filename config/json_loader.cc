@@ -80,7 +80,7 @@ class Builder {
       return false;
     }
     if (same != table.end()) {
-      fail(position, printable(name), "stands here twice",
+      fail(position, printable(name), "appears twice",
            "the first one is in line " + std::to_string(same->position.line));
     }
     frame.key = name;

@@ -19,7 +19,8 @@ void lint_identity(const AgentSettings& agent, UnixMicros now, Diagnostics& warn
                      std::move(problem));
   };
   if (agent.source.empty() && agent.listen.empty()) {
-    warn("source", "nobody can be agent " + agent.id + ": it has no source and no listener");
+    warn("source",
+         "no connection can belong to agent " + agent.id + ": it has no source and no listener");
   }
   const bool has_unix = std::any_of(agent.listen.begin(), agent.listen.end(),
                                     [](const Endpoint& each) { return !each.unix_path.empty(); });
@@ -27,7 +28,7 @@ void lint_identity(const AgentSettings& agent, UnixMicros now, Diagnostics& warn
     warn("listen_mode", "everybody on this host can connect as " + agent.id);
   }
   for (const auto& source : agent.source) {
-    if (source.length == 0) warn("source", "everybody who is no other agent is " + agent.id);
+    if (source.length == 0) warn("source", "every client that is no other agent is " + agent.id);
   }
   if (agent.expires && *agent.expires <= now) {
     warn("expires", "agent " + agent.id + " ended at " + time_text(*agent.expires));

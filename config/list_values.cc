@@ -34,7 +34,7 @@ std::optional<std::vector<PlacedPattern>> read_exception_hosts(const Node& node,
   for (const auto& host : *hosts) {
     if (host.pattern.kind == acl::Pattern::Kind::regex ||
         host.pattern.reach != acl::Pattern::Reach::bare) {
-      return reader.error(node, in_quotes(host.pattern.text()) + " cannot stand in hosts",
+      return reader.error(node, in_quotes(host.pattern.text()) + " is not allowed in hosts",
                           "only names, without scheme, port or regex");
     }
   }
@@ -114,7 +114,7 @@ std::optional<acl::Address> AddressElement::read(const Node& node, const Reader&
 std::optional<acl::Prefix> SubnetValue::read(const Node& node, const Reader& reader) {
   auto prefix = PrefixElement::read(node, reader);
   if (prefix && !(prefix->address.is_v4() && prefix->length >= 8 && prefix->length <= 30)) {
-    return reader.error(node, prefix->text() + " is no subnet for agents",
+    return reader.error(node, prefix->text() + " is not a subnet for agents",
                         "an IPv4 prefix from /8 to /30");
   }
   return prefix;
@@ -201,8 +201,7 @@ std::optional<std::string> HeaderNameElement::read(const Node& node, const Reade
   if (text == nullptr) return std::nullopt;
   if (!is_header_name(*text)) return reader.error(node, in_quotes(*text) + " is not a header name");
   if (std::find(needed.begin(), needed.end(), lower_case(*text)) != needed.end()) {
-    return reader.error(node, in_quotes(*text) + " cannot be stripped",
-                        "Stile writes it anew itself");
+    return reader.error(node, in_quotes(*text) + " cannot be stripped", "Stile sets it itself");
   }
   return *text;
 }

@@ -31,7 +31,7 @@ struct List {
         is_good = false;
       } else if (auto text = Element::print(*value);
                  !seen.insert(text).second && !Element::may_repeat) {
-        reader.error(element, text + " stands here twice");
+        reader.error(element, text + " appears twice");
         is_good = false;
       } else {
         values.push_back(std::move(*value));

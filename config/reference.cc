@@ -73,7 +73,7 @@ constexpr std::string_view page_of_patterns = R"(
 | `*` | any name |
 | `~^api-[0-9]+\.example\.com$` | regular expression (syntax of re2) on the whole name, anchored at both ends whether or not it says so |
 | one of the first three + `:8443` | a tunnel to that port and no other |
-| `http://` + one of the first three, perhaps + `:8080` | plain HTTP (80 unless said), no tunnel |
+| `http://` + one of the first three, perhaps + `:8080` | plain HTTP (default port 80), no tunnel |
 | `tcp://github.com:22` | a tunnel without TLS inside, that name and port only |
 
 A bare pattern in `allow` covers tunnels to `ports` and plain HTTP to `http_ports`; in `deny` it covers

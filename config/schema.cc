@@ -109,7 +109,7 @@ constexpr std::array all_sections{
             "here, lists as a whole; `deny`, `deny_files` and `forbid_addresses` are added "
             "to every agent's own and cannot be undone there."},
     Section{"dns", "How names are looked up."},
-    Section{"limits", "Bounds. Those per agent can stand in an agent's entry, too."},
+    Section{"limits", "Bounds. Those per agent can also be set in an agent's entry."},
     Section{"audit", "The log of everything that was let through or refused."},
     Section{"agents", "Where agent cards are read from."},
     Section{"netns", "The network of the namespaces that `stile-netns` makes."},
@@ -145,8 +145,8 @@ constexpr std::array all_global_keys{
         "not exist is an error.")),
     restart(server<&Server::read_only_group, Text>(
         "read_only_group",
-        "Whose members may look but not change, through `read.sock` beside the "
-        "control socket; \"\": nobody.")),
+        "Its members may read but not change, through `read.sock` beside the "
+        "control socket; \"\": no group.")),
     restart(server<&Server::user, Text>(
         "user",
         "When started as root: become this user after binding; \"\": stay, without "
@@ -186,7 +186,7 @@ constexpr std::array all_global_keys{
     egress<&Egress::contact, Text>("contact", "Whom to ask, shown in refusals."),
 
     dns<&Dns::servers, List<DnsServerElement>>(
-        "servers", "Port 53 unless said; empty: those of /etc/resolv.conf."),
+        "servers", "The default port is 53; empty: those of /etc/resolv.conf."),
     dns<&Dns::hosts_file, Path>("hosts_file", "Looked at first."),
     dns<&Dns::timeout, Milliseconds>("timeout_ms", "For a whole look-up."),
     dns<&Dns::max_ttl, Count<std::chrono::seconds, 0, 86'400>>(
@@ -283,7 +283,7 @@ constexpr std::array all_agent_keys{
     agent_key<&Agent::request, List<RequestElement>>(
         "request",
         "What it may do on a host, as [[agent.request]]: `host`, `methods` (`[\"GET\", "
-        "\"HEAD\"]` unless said, `[\"*\"]` any), `paths` (any unless said), `max_body`, "
+        "\"HEAD\"]` by default, `[\"*\"]` any), `paths` (default: any), `max_body`, "
         "`websocket`, `keep_headers`. The host is allowed for these requests and no others."),
     agent_key<&Agent::connections_per_agent, Integer<1, 1'000'000>>("connections_per_agent",
                                                                     "As in [limits]."),
@@ -304,7 +304,8 @@ constexpr std::array all_secret_keys{
                                                          "And only to these paths; []: any."),
     secret_key<&Secret::header, HeaderName>(
         "header", "The header that Stile sets, whatever the agent sent; needed."),
-    secret_key<&Secret::format, SecretFormat>("format", "Its value; `{}` stands for the secret."),
+    secret_key<&Secret::format, SecretFormat>("format",
+                                              "Its value; `{}` is replaced by the secret."),
     secret_key<&Secret::basic_user, Text>(
         "basic_user", "Send the secret as the password of this user (HTTP Basic)."),
     secret_key<&Secret::refuses_own, OwnWord>(

@@ -69,7 +69,7 @@ std::optional<TomlFault> find_toml_fault(std::string_view text) {
       continue;
     }
     if (!is_ascii(c)) {
-      return TomlFault{{line, 1}, "a character outside ASCII stands outside of a string"};
+      return TomlFault{{line, 1}, "a non-ASCII character is outside of a string"};
     }
     if (c == '\n') {
       ++line;

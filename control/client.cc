@@ -38,7 +38,7 @@ ClientError cannot_connect(const std::string& path, int error) {
     return {ClientError::Kind::absent, "no daemon at " + path};
   }
   if (error == EACCES || error == EPERM) {
-    return {ClientError::Kind::forbidden, "may not talk to" + at};
+    return {ClientError::Kind::forbidden, "no permission to connect to" + at};
   }
   if (error == EAGAIN) {
     return {ClientError::Kind::broken, "the daemon at " + path + " takes no connection"};

@@ -25,7 +25,7 @@ Outcome<void> check_deny(const acl::AgentPolicy& entry, const AgentOverlay& over
     if (covers(denied, pattern)) {
       return Failure{ErrorCode::denied_by_rule,
                      pattern.text() + " is denied since " + denied.text() +
-                         " was revoked; allow that to take it back",
+                         " was revoked; allow that pattern to undo it",
                      "stile allow " + entry.id + ' ' + shell_word(denied.text())};
     }
   }
@@ -123,7 +123,7 @@ Outcome<Revocation> revoke(const acl::AgentPolicy& entry, const AgentOverlay& ov
   if (!request.grant.empty()) {
     const auto ended =
         std::erase_if(next.grants, [&](const auto& grant) { return grant.id == request.grant; });
-    if (ended == 0) return Failure{ErrorCode::bad_request, "there is no grant of that id"};
+    if (ended == 0) return Failure{ErrorCode::bad_request, "there is no grant with that id"};
     revocation.ended.push_back(request.grant);
     return revocation;
   }

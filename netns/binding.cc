@@ -25,7 +25,7 @@ Result<acl::Address> only_address(const KnownAgent& known) {
 Result<Binding> bind_known(const KnownAgent& known, const CardRequest& request) {
   const bool is_its_own = request.file && is_same_file(*request.file, known.file);
   if (!request.says_nothing() && !(is_its_own && request.allow.empty() && !request.ttl)) {
-    return Error{"agent " + known.id + " stands in " + known.file +
+    return Error{"agent " + known.id + " is in " + known.file +
                  " already, which the daemon reads; change it there"};
   }
   const auto address = only_address(known);

@@ -81,8 +81,8 @@ Result<void> make_anew(Host& host, Record& record, const BeforeStep& before) {
   auto made = apply_all(host, record, plan_create(), before);
   if (made) return made;
   if (const auto removed = remove_all(host, record); !removed) {
-    return Error{made.error().message + "; and it could not be taken back: " +
-                 removed.error().message + "; run `stile-netns repair`"};
+    return Error{made.error().message + "; and it could not be undone: " + removed.error().message +
+                 "; run `stile-netns repair`"};
   }
   return made;
 }

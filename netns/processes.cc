@@ -68,7 +68,7 @@ Result<Home> home_of(const UniqueFd& namespace_fd) {
   if (!owner) return owner.error();
   if (::fstat(namespace_fd.get(), &home.net) != 0 || ::fstat(owner->get(), &home.user) != 0 ||
       ::stat("/proc/self/ns/user", &home.own_user) != 0) {
-    return system_error("cannot look at the namespaces");
+    return system_error("cannot read the namespaces");
   }
   return home;
 }

@@ -60,7 +60,7 @@ Result<Done> remove_strangers(Host& host, const std::vector<Record>& records) {
   }
   if (commands.empty()) return done;
   if (const auto expelled = run_nft(commands); !expelled) return expelled.error();
-  done.push_back("removed elements of the table that belong to nobody");
+  done.push_back("removed elements of the table that belong to no agent");
   return done;
 }
 

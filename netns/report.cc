@@ -46,7 +46,7 @@ std::string report_json(const CheckReport& report) {
 
 std::string report_metrics(const CheckReport& report, std::int64_t unix_seconds) {
   std::string text = head("stile_fence_whole", "gauge",
-                          "1 if every part of the fence is there and every probe was stopped.");
+                          "1 if every part of the fence is in place and every probe was stopped.");
   text += sample("stile_fence_whole", "", report.is_fence_whole() ? 1 : 0);
   text += head("stile_fence_probe_ok", "gauge", "1 if the probe ended as it should.");
   for (const auto& row : report.rows) {

@@ -139,7 +139,7 @@ std::string Summary::Refused::words() const { return verb + ' ' + host + " (" + 
 
 void Summary::tell(const Refused& refused) {
   if (!tell_ || refused.is_only_observed || told_ > most_shown) return;
-  if (++told_ > most_shown) return tell_("more was refused; all of it is told at the end");
+  if (++told_ > most_shown) return tell_("more was refused; the summary at the end has all of it");
   auto line = refused.words();
   if (refused.pattern.empty()) {
     line += ": " + refused.cause;

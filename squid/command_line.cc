@@ -88,7 +88,7 @@ Result<CommandLine> parse_command_line(int argc, char* const* argv) {
         break;
     }
   }
-  if (::optind < argc) return Error{std::string{argv[::optind]} + ": is no option"};
+  if (::optind < argc) return Error{std::string{argv[::optind]} + ": is not an option"};
   return result;
 }
 

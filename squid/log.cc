@@ -19,7 +19,7 @@ void Parser::logformat(const Line& line) {
   const std::string name = line.rest.substr(0, blank);
   const std::string format = line.rest.substr(line.rest.find_first_not_of(" \t", blank));
   if (name == "squid" || name == "common" || name == "combined") {
-    return error(line, name + " is built in and cannot be defined anew");
+    return error(line, name + " is built in and cannot be redefined");
   }
   if (const auto compiled = audit::LogFormat::compile(format); !compiled) {
     return error(line, compiled.error().message);

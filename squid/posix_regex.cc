@@ -127,12 +127,12 @@ Result<acl::Pattern> translate_regex(std::string_view text, bool ignore_case) {
   }
   // Checks the text alone too: "a)|(b" must not become valid inside the parentheses added below.
   if (const std::string fault = acl::RegexSet::fault(text); !fault.empty()) {
-    return Error{quoted + "is no expression: " + fault};
+    return Error{quoted + "is not a valid expression: " + fault};
   }
   std::string whole = ".*(?:" + std::string{text} + ").*";
   if (ignore_case) whole.insert(0, "(?i)");
   if (const std::string fault = acl::RegexSet::fault(whole); !fault.empty()) {
-    return Error{quoted + "is no expression: " + fault};
+    return Error{quoted + "is not a valid expression: " + fault};
   }
   acl::Pattern pattern;
   pattern.kind = acl::Pattern::Kind::regex;

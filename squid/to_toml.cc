@@ -172,8 +172,8 @@ void Printer::print_by_port(const std::vector<Way>& ways) {
     if (way.lists.allows_all || !names.files.empty() || has_regex ||
         way.lists.deny != ways.front().lists.deny) {
       refuse(way,
-             "allows other names on other ports; stile.toml can say that only of names that stand "
-             "in the config itself, and not of what is denied");
+             "allows other names on other ports; stile.toml can express that only for names "
+             "in the config itself, and not for denied names");
       continue;
     }
     for (std::uint32_t port = way.first_port; port <= way.last_port; ++port) {

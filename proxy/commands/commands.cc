@@ -33,7 +33,7 @@ void Commands::serve(const Request& request, const Client& client) {
   if (daemon_.is_run && action.place == control::Action::Place::daemon) {
     return client->fail(
         {ErrorCode::forbidden,
-         "this is a `stile run`, not a daemon: it knows no " + std::string{action.name},
+         "this is a `stile run`, not a daemon: it does not support " + std::string{action.name},
          "stile status   (its policy comes from the flags of its command line)"});
   }
   action.serve(*this, request, client);
@@ -210,7 +210,7 @@ void Commands::on_closed(control::Connection& client) {
     edit.agents[lent.agent] = nullptr;
     editor_.commit(edit,
                    {audit::Event::policy, lent.agent, client.peer().name,
-                    "remove-agent: its listener was taken back", true},
+                    "remove-agent: its listener was closed", true},
                    [](const control::Outcome<void>&) {});
   }
   lent_.erase(first, last);

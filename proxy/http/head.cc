@@ -125,7 +125,7 @@ std::string_view HeadScanner::step(std::string_view text, std::size_t& at) {
       return c == '\n' ? pass(State::request_start) : "bare CR";
     case State::method:
       if (!skip(token_byte, text, at)) return {};
-      return text[at] == ' ' ? pass(State::target_start) : wrong(text[at], "method is no token");
+      return text[at] == ' ' ? pass(State::target_start) : wrong(text[at], "method is not a token");
     case State::target_start:
       return is_in(target_byte, c) ? pass(State::target) : wrong(c, "no target");
     case State::target:
@@ -155,7 +155,7 @@ std::string_view HeadScanner::step(std::string_view text, std::size_t& at) {
     case State::field_start:
       if (c == '\r') return pass(State::end_lf);
       if (c == ' ' || c == '\t') return "folded line";
-      if (!is_in(token_byte, c)) return wrong(c, "field name is no token");
+      if (!is_in(token_byte, c)) return wrong(c, "field name is not a token");
       if (fields_ == max_fields) return "too many fields";
       ++fields_;
       return pass(State::field_name);
@@ -163,7 +163,8 @@ std::string_view HeadScanner::step(std::string_view text, std::size_t& at) {
       if (!skip(token_byte, text, at)) return {};
       if (text[at] == ':') return pass(State::field_value);
       if (text[at] == ' ' || text[at] == '\t') return "blank before the colon";
-      return wrong(text[at], text[at] == '\r' ? "field without colon" : "field name is no token");
+      return wrong(text[at],
+                   text[at] == '\r' ? "field without colon" : "field name is not a token");
     case State::end_lf:
       return c == '\n' ? pass(State::complete) : "bare CR";
     case State::complete:

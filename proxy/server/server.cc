@@ -38,7 +38,7 @@ Result<control::SavedState> read_state(const control::StateFile& file) {
   if (!*text) return control::SavedState{};
   auto state = control::parse_state(**text, file.path());
   if (!state) {
-    return Error{state.error().message + "\nthe state cannot be used; mend it, or move " +
+    return Error{state.error().message + "\nthe state cannot be used; repair it, or move " +
                  file.path() + " away to start without grants, revocations and modes"};
   }
   return state;

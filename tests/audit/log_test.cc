@@ -184,7 +184,7 @@ TEST_F(AuditLog, GoesOnBehindGarbageAndVerifyNamesIt) {
   EXPECT_EQ(lines_of(log_path_).size(), 4u);  // with the audit-gap that names the garbage's hash
   const Verified verified = verify_files({log_path_});
   EXPECT_EQ(verified.status, 1);
-  EXPECT_EQ(verified.err, log_path_ + ":2: is no audit line\n");
+  EXPECT_EQ(verified.err, log_path_ + ":2: is not an audit line\n");
 }
 
 TEST_F(AuditLog, GoesOnFromTheRememberedHeadIfLinesAreGone) {

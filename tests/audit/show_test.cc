@@ -81,7 +81,7 @@ TEST_F(AuditShow, NamesWhatIsNoAuditLineAndGoesOn) {
   write_sample();
   append_file(log_path_, "garbage\n{\"ts\":\"\n");
   const std::string text = shown({.agent = "beta"}, 1);
-  EXPECT_NE(text.find(log_path_ + ":5: is no audit line\n" + log_path_ + ":6: is torn\n"),
+  EXPECT_NE(text.find(log_path_ + ":5: is not an audit line\n" + log_path_ + ":6: is torn\n"),
             std::string::npos)
       << text;
 }

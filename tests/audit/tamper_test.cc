@@ -64,8 +64,8 @@ TEST_F(AuditTampering, WithTheLastLineIsSeenByTheHead) {
   lines_[5].replace(at, 3, "ipa");
   EXPECT_EQ(verdict(lines_), "");
   EXPECT_EQ(verdict(lines_, head_.hash), "no line has the hash " + head_.hash +
-                                             ": the end of the log is missing, or it was written "
-                                             "anew\n");
+                                             ": the end of the log is missing, or the log was "
+                                             "rewritten\n");
 }
 
 TEST_F(AuditTampering, ByCuttingTheEndIsSeenByTheHead) {
@@ -106,10 +106,10 @@ TEST_F(AuditTampering, ByPuttingALineInThatFitsItsLineBeforeNamesTheNext) {
 
 TEST_F(AuditTampering, ByPuttingSomethingElseInNamesIt) {
   lines_.insert(lines_.begin() + 3, "# all is well");
-  EXPECT_EQ(verdict(lines_), ":4: is no audit line\n");
+  EXPECT_EQ(verdict(lines_), ":4: is not an audit line\n");
   lines_[3] = "";
   EXPECT_EQ(verdict(lines_),
-            ":4: is no whole line, and the line behind it is no audit-gap that names it\n");
+            ":4: is damaged, and the next line is not an audit-gap that names it\n");
 }
 
 TEST_F(AuditTampering, ByStartingTheChainAnewNamesThePlace) {
@@ -130,7 +130,7 @@ TEST_F(AuditTampering, OfTheBeginningIsSeen) {
 TEST_F(AuditTampering, ByMakingALineTornIsNotExcusedByAnotherGap) {
   lines_[2].resize(lines_[2].size() - 1);
   EXPECT_EQ(verdict(lines_),
-            ":3: is no whole line, and the line behind it is no audit-gap that names it\n");
+            ":3: is damaged, and the next line is not an audit-gap that names it\n");
 }
 
 }  // namespace

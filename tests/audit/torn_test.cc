@@ -106,7 +106,7 @@ TEST_F(AuditTornLine, IsForeignOnceItsGapIsGone) {
   write_three();
   append_file(log_path_, "{\"ts\":\"2026\n");
   EXPECT_EQ(verify_files({log_path_}).err,
-            log_path_ + ":4: is no whole line, and no audit-gap behind it says so\n");
+            log_path_ + ":4: is damaged, and no audit-gap line after it says so\n");
 }
 
 TEST_F(AuditTornLine, AtTheVeryEndIsToldAndHolds) {  // of a daemon that was killed, or is writing

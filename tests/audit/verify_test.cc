@@ -123,12 +123,11 @@ TEST_F(AuditVerify, SaysWhichFileCannotBeRead) {
 
 TEST_F(AuditVerify, TakesGarbageOfAnyKindForWhatItIs) {
   const std::pair<std::string, std::string> table[] = {
-      {"\n\n\n", ":1: is no whole line, and no audit-gap behind it says so\n"},
-      {std::string(1000, '\0'), ":1: is no audit line\n"},
+      {"\n\n\n", ":1: is damaged, and no audit-gap line after it says so\n"},
+      {std::string(1000, '\0'), ":1: is not an audit line\n"},
       {std::string(1'000'000, '{'), ":1: is longer than any audit line\n"},
-      {std::string(10, '\n') + "{}\n",
-       ":1: is no whole line, and no audit-gap behind it says so\n"},
-      {"\xff\xfe", ":1: is no audit line\n"},
+      {std::string(10, '\n') + "{}\n", ":1: is damaged, and no audit-gap line after it says so\n"},
+      {"\xff\xfe", ":1: is not an audit line\n"},
   };
   for (const auto& [content, expected] : table) {
     write_file(log_path_, content);

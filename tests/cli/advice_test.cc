@@ -41,7 +41,7 @@ TEST(Advice, NamesTheSettingOrTheCommandThatHelps) {
            {"origin-bad-response", "from the proxy's host"},
            {"header-timeout", "header_timeout_ms"},
            {"header-too-large", "header_bytes"},
-           {"revoked", "stile agents alpha"},
+           {"revoked", "stile explain alpha "},
            {"method-not-allowed", "add the method to a `request` entry"},
            {"path-not-allowed", "add the path to a `request` entry"},
            {"client-tls-failed", "`stile ca`"},

@@ -111,6 +111,39 @@ TEST(Allowlist, SuggestsNothingForRefusalsOfAnotherKind) {
   }
 }
 
+TEST(Allowlist, WarnsOfALookAlikeAndDoesNotSuggestItIfItWasRefused) {
+  LogFile log;
+  log.request("alpha", "known.example", 443, "allow");
+  log.request("alpha", "knwon.example", 443, "deny", "host-not-allowed");
+  log.request("alpha", "kn0wn.example", 443, "would-deny", "host-not-allowed");
+  log.request("alpha", "fresh.example", 443, "deny", "host-not-allowed");
+  log.request("beta", "knwon.example", 443, "deny", "host-not-allowed");
+  const auto lists = make_allowlists(log.seen(), {});
+  ASSERT_EQ(lists.size(), 2u);
+  const auto& alpha = lists[0];
+  EXPECT_EQ(patterns(alpha.allow), (Names{"fresh.example", "kn0wn.example", "known.example"}));
+  EXPECT_EQ(alpha.allow[1].looks_like, "known.example");  // mode observe let it through
+  EXPECT_EQ(alpha.allow[0].looks_like + alpha.allow[2].looks_like, "");
+  ASSERT_EQ(alpha.remarks.size(), 1u);
+  EXPECT_EQ(alpha.remarks[0],
+            "WARNING: knwon.example:443, 1 time: it looks like known.example, which is allowed: a "
+            "typing error, or an imitation");
+  EXPECT_EQ(patterns(lists[1].allow), Names{"knwon.example"});  // beta has no such name
+}
+
+TEST(Allowlist, WarnsOfALookAlikeOfWhatTheConfigAllows) {
+  LogFile log;
+  log.request("alpha", "knwon.example", 443, "deny", "host-not-allowed");
+  acl::LookAlikes configured;
+  configured.add("known.example");
+  AllowlistOptions options;
+  options.look_alikes_of = [&](const std::string&) { return &configured; };
+  const auto list = only_list(log, options);
+  EXPECT_TRUE(list.allow.empty());
+  ASSERT_EQ(list.remarks.size(), 1u);
+  EXPECT_NE(list.remarks[0].find("looks like known.example"), std::string::npos);
+}
+
 TEST(Allowlist, GivesUpTheCheckOfTlsOnlyWhereNothingSpokeIt) {
   LogFile log;
   log.request("alpha", "git.example", 22, "would-deny", "not-tls");

@@ -83,7 +83,7 @@ source = ["10.0.0.1"]
             0);
   EXPECT_EQ(
       err_,
-      "stile.toml:7:1: warning: agent.source: everybody who is no other agent is wide\n"
+      "stile.toml:7:1: warning: agent.source: every client that is no other agent is wide\n"
       "stile.toml:9: warning: '*' allows every name\n"
       "stile.toml:10: warning: '.com' allows names that anybody can register\n"
       "stile.toml:10: warning: '.com' changes nothing: '*' in line 9 covers it\n"
@@ -94,7 +94,8 @@ source = ["10.0.0.1"]
       "stile.toml:13: warning: agent.allow: 'www.denied.example:8443' is denied by "
       ".denied.example (stile.toml:4)\n"
       "stile.toml:14: warning: '.anthropic.com' changes nothing: '.com' in line 10 covers it\n"
-      "stile.toml:16:1: warning: agent.source: nobody can be agent gone: it has no source and "
+      "stile.toml:16:1: warning: agent.source: no connection can belong to agent gone: it has no "
+      "source and "
       "no listener\n"
       "stile.toml:18:1: warning: agent.expires: agent gone ended at 2020-01-01T00:00:00Z\n"
       "stile.toml:20:1: warning: agent.allow: agent empty may reach nothing\n"

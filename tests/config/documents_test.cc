@@ -156,8 +156,8 @@ TEST(Json, RefusesAKeyThatStandsThereTwiceAtAnyDepth) {
   const auto node = parse_json("{\"a\": 1,\n \"b\": {\"c\": 1, \"c\": 2}, \"a\": 3}", "f");
   ASSERT_FALSE(node);
   EXPECT_EQ(node.error().text(),
-            "f:2:16: c: stands here twice; the first one is in line 2\n"
-            "f:2:25: a: stands here twice; the first one is in line 1\n");
+            "f:2:16: c: appears twice; the first one is in line 2\n"
+            "f:2:25: a: appears twice; the first one is in line 1\n");
   EXPECT_FALSE(parse_json(R"({"a": 1, "\u0061": 2})", "f"));
 }
 

@@ -30,7 +30,7 @@ TEST(Endpoint, SaysWhatIsWrong) {
       {"localhost:3128", "not an IP address"},
       {":3128", "not an IP address"},
       {"127.1:3128", "not an IP address"},
-      {"::1:3128", "an IPv6 address stands in brackets, as in [::1]:3128"},
+      {"::1:3128", "put an IPv6 address in brackets, as in [::1]:3128"},
       {"[127.0.0.1]:3128", "brackets are for IPv6 addresses only"},
       {"[::1%lo]:3128", "not an IP address"},
       {"unix:run/x", "the path after unix: must begin with /"},

@@ -45,7 +45,7 @@ TEST(ListFile, NamesEveryBadLineWithItsPlaceAndReason) {
       parse_list("good.example\n  two words\n10.0.0.1\nba#d\nfine.example\n-x\n", "l");
   ASSERT_FALSE(rules);
   EXPECT_EQ(rules.error().text(),
-            "l:2:3: 'two words': whitespace and control bytes cannot stand in a pattern\n"
+            "l:2:3: 'two words': patterns cannot contain whitespace or control characters\n"
             "l:3:1: '10.0.0.1': is an IP address; patterns are names, and addresses belong in "
             "allow_ip\n"
             "l:4:1: 'ba#d': a pattern has no path\n"

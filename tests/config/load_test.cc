@@ -126,7 +126,7 @@ TEST_F(Load, RefusesTheWholeForAListFileThatStileTomlNames) {
             "directory\n"
             "stile.toml:10:1: agent.allow_files: open.txt: can be written by others (mode 0666); "
             "chmod go-w open.txt\n"
-            "bad.txt:2:1: 'bad name': whitespace and control bytes cannot stand in a pattern\n");
+            "bad.txt:2:1: 'bad name': patterns cannot contain whitespace or control characters\n");
 }
 
 TEST_F(Load, TellsErrorsOfAllFilesAtOnce) {
@@ -137,7 +137,7 @@ TEST_F(Load, TellsErrorsOfAllFilesAtOnce) {
             "go-w cards\n"
             "stile.toml:3:9: agents.watch: expected true or false, found an integer\n"
             "stile.toml:5:1: egress.foo: unknown key\n"
-            "bad.txt:1:1: 'bad name': whitespace and control bytes cannot stand in a pattern\n");
+            "bad.txt:1:1: 'bad name': patterns cannot contain whitespace or control characters\n");
 }
 
 TEST_F(Load, HasADigestThatChangesWithEveryFile) {

@@ -230,9 +230,9 @@ const Case bad_settings[] = {
     {"[egress]\nsni = true\n",
      "t:2:7: egress.sni: expected \"match\" or \"off\", found a boolean\n"},
     // duplicates
-    {"[egress]\nports = [443, 443]\n", "t:2:15: egress.ports: 443 stands here twice\n"},
+    {"[egress]\nports = [443, 443]\n", "t:2:15: egress.ports: 443 appears twice\n"},
     {"[server]\nlisten = [\"127.0.0.1:1\", \"127.0.0.1:1\"]\n",
-     "t:2:26: server.listen: \"127.0.0.1:1\" stands here twice\n"},
+     "t:2:26: server.listen: \"127.0.0.1:1\" appears twice\n"},
     {"[server]\nlisten = [\"127.0.0.1:9128\"]\n",
      "t:2:1: server.listen: 127.0.0.1:9128 is taken by server.metrics\n"},
     // texts and paths
@@ -241,8 +241,7 @@ const Case bad_settings[] = {
      "t:2:11: egress.contact: a control character in 'a\\x0ab'\n"},
     {"[egress]\nstrip_request_headers = [\"X Y\", \"host\"]\n",
      "t:2:26: egress.strip_request_headers: 'X Y' is not a header name\n"
-     "t:2:33: egress.strip_request_headers: 'host' cannot be stripped; Stile writes it anew "
-     "itself\n"},
+     "t:2:33: egress.strip_request_headers: 'host' cannot be stripped; Stile sets it itself\n"},
     // endpoints
     {"[server]\nlisten = [\"unix:/run/x\"]\n",
      "t:2:11: server.listen: 'unix:/run/x': a unix socket always belongs to an agent; write it in "
@@ -264,7 +263,7 @@ const Case bad_settings[] = {
     {"[[agent]]\nid = \"a\"\nallow_ip = [\"0x7f.1\"]\n",
      "t:3:13: agent.allow_ip: '0x7f.1' is not an IP address\n"},
     {"[netns]\nsubnet = \"fd00::/64\"\n",
-     "t:2:10: netns.subnet: fd00::/64 is no subnet for agents; an IPv4 prefix from /8 to /30\n"},
+     "t:2:10: netns.subnet: fd00::/64 is not a subnet for agents; an IPv4 prefix from /8 to /30\n"},
     {"[netns]\ngateway = \"10.201.0.1\"\n",
      "t:2:1: netns.gateway: 10.201.0.1 is not in the subnet 10.200.0.0/16\n"},
     // exceptions
@@ -285,11 +284,11 @@ const Case bad_settings[] = {
     {"[egress]\nprivate_exceptions = [{prefix = \"10.0.0.1\", hosts = []}]\n",
      "t:2:53: egress.private_exceptions: hosts must not be empty; leave it out for every host\n"},
     {"[egress]\nprivate_exceptions = [{prefix = \"10.0.0.1\", hosts = [\"~x\"]}]\n",
-     "t:2:53: egress.private_exceptions: '~x' cannot stand in hosts; only names, without scheme, "
+     "t:2:53: egress.private_exceptions: '~x' is not allowed in hosts; only names, without scheme, "
      "port or regex\n"},
     // patterns
     {"[egress]\ndeny = [\"ok.example\", \"*foo.example\", \"~(\"]\n",
-     "t:2:23: egress.deny: '*foo.example': '*' stands alone or as the whole first label "
+     "t:2:23: egress.deny: '*foo.example': '*' must be alone or the whole first label "
      "(*.example.com); for more, write a regex (~^api-[0-9]+\\.example\\.com$)\n"
      "t:2:39: egress.deny: '~(': not a regular expression of RE2: missing ): (\n"},
     // agents

@@ -10,6 +10,7 @@ import threading
 import pytest
 from harness.audit import verify_lines
 from harness.checks import assert_refusal
+from harness.cli import Operator
 from harness.origin import echo
 from harness.wait import until
 
@@ -82,6 +83,22 @@ def test_full_disk_means_no_egress(world, small_disk):
     assert proxy.audit.wait_one(event="close", host="o.test")["bytes_up"] == len(client.hello) + 10
     proxy.audit.verify()
     assert plain.paths() == ["/back"]
+
+
+@needs_root
+def test_advice_after_a_full_disk_leads_to_its_cause(world, small_disk):
+    world.tcp_origin("o.test", handler=echo)
+    world.agent("alpha", allow=["o.test"])
+    proxy = small_disk.start(world)
+    stile = Operator(proxy)
+    small_disk.fill()
+    exhaust(proxy, world)
+    explained = stile("explain", "alpha", f"o.test:{world.port}")
+    assert explained.code == 1 and "next: stile doctor" in explained.out
+    found = stile("doctor", "--config", proxy.config)
+    assert found.code == 1 and "No space left on device" in found.out, found
+    small_disk.free()
+    until(lambda: proxy.connect("o.test", world.port).status == 200)
 
 
 @needs_root

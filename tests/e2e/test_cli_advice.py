@@ -148,7 +148,7 @@ def test_commands_name_the_socket_that_was_named(place):
     assert command.endswith(f"--socket {socket}")
     del place.env["STILE_SOCKET"]
     taken = place.type(command)
-    place.type(taken.partition("take it back: ")[2])
+    place.type(taken.partition("undo: ")[2])
     undone = place.type(f"stile revoke alpha known.test --socket {socket}")
     place.type(undone.partition("undo: ")[2].splitlines()[0])
     assert place.reason("known.test", place.world.port) is None
@@ -295,6 +295,103 @@ def test_too_many_connections(place):
     assert "known.test" in place.type(command) and "connections_per_agent" in advice["note"][0]
     busy.close()
     until(lambda: place.reason("known.test", place.world.port) is None, 20, "a free place")
+
+
+def denied_advice(place, reason, **fields):
+    """What the log says comes next, once the refusal is in it."""
+    place.proxy.audit.wait_one(20, reason=reason, **fields)
+    return place.says("audit", "show", "--denied", place.proxy.audit.path)
+
+
+def raise_setting(place, note, section, key, value):
+    """What a note asks for: a bound in a section of the config, then the command at its end."""
+    assert f"raise {key} in [{section}]" in note and note.endswith("then: stile reload")
+    place.proxy.settings[section][key] = value
+    place.proxy.write_config()
+    place.type("stile reload")
+
+
+@with_sections(limits={"header_bytes": 1024})
+def test_header_too_large(place):
+    def ask():
+        return place.proxy.connect("known.test", place.world.port, headers=[f"X-Long: {'x' * 2000}"])
+    assert ask().reason == "header-too-large"
+    note, = denied_advice(place, "header-too-large")["note"]
+    raise_setting(place, note, "limits", "header_bytes", 65536)
+    assert ask().status == 200
+
+
+@with_sections(limits={"header_timeout_ms": 200})
+def test_header_timeout(place):
+    head = f"CONNECT known.test:{place.world.port} HTTP/1.1\r\n\r\n".encode()
+    with place.proxy.client() as client:
+        client.send(head[:10])
+        assert client.read_response("CONNECT").reason == "header-timeout"
+    note, = denied_advice(place, "header-timeout")["note"]
+    raise_setting(place, note, "limits", "header_timeout_ms", 60_000)
+    with place.proxy.client() as client:
+        client.send(head[:10])
+        with pytest.raises(TimeoutError):
+            client.is_closed(0.4)  # twice the time that ended the first one
+        client.send(head[10:])
+        assert client.read_response("CONNECT").status == 200
+
+
+@with_sections(limits={"idle_timeout_ms": 300})
+def test_idle_timeout(place):
+    client = place.proxy.open_tunnel("known.test", place.world.port)
+    client.recv_to_end(20)
+    note, = denied_advice(place, "idle-timeout")["note"]
+    raise_setting(place, note, "limits", "idle_timeout_ms", 3_600_000)
+    client = place.proxy.open_tunnel("known.test", place.world.port)
+    place.proxy.audit.wait_count(2, 20, event="open")
+    assert place.proxy.audit.entries(event="close", reason="idle-timeout")[1:] == []
+    client.close()
+
+
+@with_sections(dns={"timeout_ms": 86_400_000, "in_flight_per_agent": 1})
+def test_rate_limited(place):
+    place.stile.does("allow", "alpha", "hangs.test")
+    place.world.dns.script("hangs.test", lambda question, transport, number: [])
+    client = place.proxy.client()
+    client.send(f"CONNECT hangs.test:{place.world.port} HTTP/1.1\r\n\r\n".encode())
+    place.world.dns.wait_question("hangs.test")
+    assert place.reason("known.test", place.world.port) == "rate-limited"
+    note, = denied_advice(place, "rate-limited")["note"]
+    raise_setting(place, note, "dns", "in_flight_per_agent", 64)
+    assert place.reason("known.test", place.world.port) is None
+    client.close()
+
+
+def test_revoked_while_it_was_open(place):
+    client = place.proxy.open_tunnel("known.test", place.world.port)
+    place.proxy.audit.wait_one(20, event="open")
+    place.stile.does("revoke", "alpha", "known.test")
+    client.recv_to_end(20)
+    command, = denied_advice(place, "revoked", event="close")["next"]
+    assert command == f"stile explain alpha known.test:{place.world.port}"
+    command, = place.says(*command.split()[1:])["next"]
+    place.type(command)
+    assert place.reason("known.test", place.world.port) is None
+
+
+@with_sections(server={"workers": 1})
+def test_draining(place):
+    client = place.proxy.open_tunnel("known.test", place.world.port)
+    half = place.proxy.client()
+    half.send(b"CONNECT known.test:")
+    # The only worker has read that half when it answers what comes later.
+    assert place.reason("fresh.test", place.world.port) == "host-not-allowed"
+    place.stile.does("drain")
+    half.send(f"{place.world.port} HTTP/1.1\r\n\r\n".encode())
+    assert half.read_response("CONNECT").reason == "draining"
+    advice = denied_advice(place, "draining")
+    assert "stile status" in advice["next"] and "start it again" in advice["note"][-1]
+    assert "draining" in place.type("stile status")
+    client.close()
+    assert place.proxy.wait_exit(20) == 0
+    place.proxy.start()
+    assert place.reason("known.test", place.world.port) is None
 
 
 def test_address_forbidden(place):

@@ -162,7 +162,7 @@ def test_init_writes_a_new_file_and_never_over_another(world):
     assert code == 0 and f"next: stile check {path}" in out
     before = path.read_text()
     code, _, err = answer_questions("--write", path, answers=["other"] + [""] * 4)
-    assert code == 1 and "is there already" in err and path.read_text() == before
+    assert code == 1 and "already exists" in err and path.read_text() == before
 
 
 def test_init_without_anybody_to_ask():

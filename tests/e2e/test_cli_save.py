@@ -79,13 +79,13 @@ def test_what_the_daemon_does_not_take_is_taken_back(start):
     broken = before.replace("workers = 1", "workers = 2")  # needs a restart
     proxy.config.write_text(broken)
     done = stile("allow", "alpha", "n.test", "--save")
-    assert done.code == 1 and "is as it was before" in done.err and "saved" not in done.out, done
+    assert done.code == 1 and "is unchanged" in done.err and "saved" not in done.out, done
     assert proxy.config.read_text() == broken
 
 
 def test_what_is_there_already_is_not_added_again(start):
     proxy, stile, before = start(ONE_LINE)
-    assert "has it already" in stile.does("allow", "alpha", "o.test", "--save")
+    assert "already has it" in stile.does("allow", "alpha", "o.test", "--save")
     assert proxy.config.read_text() == before
 
 

@@ -82,7 +82,7 @@ def test_missing_permission_names_the_group_unless_it_is_roots(socket_path):
 
 
 @pytest.mark.parametrize("answer, said", [
-    (b"", "hung up"), (b"garbage\n", "no JSON object"), (b"[]\n", "no JSON object"),
+    (b"", "hung up"), (b"garbage\n", "not a JSON object"), (b"[]\n", "not a JSON object"),
     (b'{"ok":tr', "hung up"), (b"{}\n", "stile:")])
 def test_answer_that_cannot_be_read_is_a_failure(socket_path, answer, said):
     Scripted(socket_path, answer)
@@ -119,7 +119,7 @@ def assert_harmless(text):
 def test_agents_bytes_do_not_reach_the_terminal(world, socket_path, arguments, answer):
     for number, options in enumerate([[], ["--json"]]):
         path = f"{socket_path}{number}"
-        asks_first = arguments[0] == "allow" and not options  # what the agent may reach already
+        asks_first = arguments[0] == "allow"  # what the agent may reach already
         Scripted(path, *[{"ok": True, **answer}] * (2 if asks_first else 1))
         done = stile(*arguments, *options, "--socket", path)
         assert_harmless(done.out.replace("\xe2\x80\xa6", ""))

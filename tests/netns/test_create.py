@@ -192,7 +192,7 @@ def test_wrong_use_touches_nothing(host, arguments, words):
 
 def test_a_changed_card_is_called_changed(host):
     assert "a created" in host.tool("create", "a", "--allow", "a.test").stdout
-    assert "a is there" in host.tool("create", "a").stdout
+    assert "a exists already" in host.tool("create", "a").stdout
     assert "a changed" in host.tool("create", "a", "--allow", "b.test").stdout
 
 

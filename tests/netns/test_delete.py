@@ -15,7 +15,7 @@ def test_leaves_nothing_of_the_agent(host):
 def test_is_repeatable(host):
     host.create("alpha")
     host.tool("delete", "alpha")
-    assert host.tool("delete", "alpha").stdout == "alpha was not there\n"
+    assert host.tool("delete", "alpha").stdout == "alpha did not exist\n"
 
 
 def test_does_not_touch_the_others(host):

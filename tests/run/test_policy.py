@@ -131,7 +131,7 @@ def test_flags_that_make_no_sense_are_wrong_use(fence):
 def test_a_second_pattern_is_not_taken_for_the_command(fence):
     done = fence.run("--allow", "a.test", "b.test", command=["echo", "ran"])
     assert done.code == 2 and "ran" not in done.out, done
-    assert "b.test stands before --" in done.err and "--allow A --allow B" in done.err
+    assert "b.test comes before --" in done.err and "--allow A --allow B" in done.err
 
 
 def test_dashes_of_the_command_are_its_own(fence):

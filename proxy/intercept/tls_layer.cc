@@ -89,11 +89,13 @@ TlsLayer::Step TlsLayer::handshake() noexcept {
   const int done = SSL_do_handshake(ssl_.get());
   const bool waits = done != 1 && SSL_get_error(ssl_.get(), done) == SSL_ERROR_WANT_READ;
   has_failed_ = done != 1 && !waits;
-  // Also a failure has something to send: the alert.
+  if (has_failed_) {
+    lacks_http1_ = ERR_GET_REASON(ERR_peek_error()) == SSL_R_NO_APPLICATION_PROTOCOL;
+    return Step::failed;
+  }
   const IoResult sent = flush();
-  if (has_failed_) lacks_http1_ = ERR_GET_REASON(ERR_peek_error()) == SSL_R_NO_APPLICATION_PROTOCOL;
   if (done == 1) keep_readable();
-  if (has_failed_ || (sent.bytes < 0 && !sent.would_block)) return Step::failed;
+  if (sent.bytes < 0 && !sent.would_block) return Step::failed;
   return done == 1 && !has_unsent() ? Step::done : Step::wait;
 }
 

@@ -17,7 +17,8 @@ class TlsLayer final : public net::Stream::Layer {
   TlsLayer(Socket& socket, SslPtr ssl, std::string first);
 
   // Goes on with the handshake as far as the socket allows. `wait`: flush if there is something
-  // unsent, else wait until the socket is readable.
+  // unsent, else wait until the socket is readable. After `failed` the alert is unsent: its audit
+  // line comes first.
   [[nodiscard]] Step handshake() noexcept;
   // Why it failed: the client offers other protocols than HTTP/1.1 only.
   [[nodiscard]] bool lacks_http1() const noexcept { return lacks_http1_; }

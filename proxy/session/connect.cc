@@ -11,6 +11,7 @@ namespace {
 
 using acl::Reason;
 
+constexpr std::chrono::milliseconds handshake_alert_time{1000};
 constexpr std::string_view established = "HTTP/1.1 200 Connection established\r\n\r\n";
 
 // Gathers the hello in client.in. An invalid hello is only noted: observe mode lets it pass. A
@@ -74,11 +75,14 @@ Task<Reason> open_tunnel(Client& client, Connector& connector, Request& request,
   co_return Reason::none;
 }
 
-// TLS has already sent its own alert.
+// The line, then the alert that TLS has made.
 Task<> end_handshake(Client& client, const Request& request, Reason reason) {
   static_cast<void>(co_await client.context.log.deny(client.peer, request, reason, 200));
   client.clear_cancel();
-  co_await client.linger();
+  client.set_deadline(handshake_alert_time, Reason::idle_timeout);
+  const bool sent = co_await client.send({});
+  client.stream.put(nullptr);  // nothing more is read or written inside
+  if (sent) co_await client.linger();
 }
 
 }  // namespace

@@ -5,6 +5,23 @@
 #include "proxy/session/http_exchange.h"
 
 namespace stile::session {
+namespace {
+
+// `texts` holds what the views of the head point into.
+void scrub_head(http::Scrubber& scrubber, http::ResponseHead& head,
+                std::vector<std::string>& texts) {
+  texts.reserve(2 * head.fields.size() + 1);
+  const auto clean = [&](std::string_view& text) {
+    text = texts.emplace_back(scrubber.scrub(text));
+  };
+  clean(head.phrase);
+  for (http::Field& field : head.fields) {
+    clean(field.name);
+    clean(field.value);
+  }
+}
+
+}  // namespace
 
 // The answer. 1xx answers are passed on, all of them together within the size limit of one head.
 Task<HttpExchange::Reason> HttpExchange::receive() {
@@ -105,15 +122,7 @@ void HttpExchange::write_answer_head(const http::ResponseHead& head, http::Frami
     return is_gzip;
   });
   std::vector<std::string> texts;
-  texts.reserve(2 * shown.fields.size() + 1);  // the views point into it
-  const auto clean = [&](std::string_view& text) {
-    text = texts.emplace_back(scrubber_->scrub(text));
-  };
-  clean(shown.phrase);
-  for (http::Field& field : shown.fields) {
-    clean(field.name);
-    clean(field.value);
-  }
+  scrub_head(*scrubber_, shown, texts);
   http::write_response_head(to_client_, shown, framing, client_is_1_1_, keep_alive_);
 }
 
@@ -152,7 +161,10 @@ Task<HttpExchange::Reason> HttpExchange::send_scrubbed(std::string_view body, bo
 Task<HttpExchange::Reason> HttpExchange::relay_websocket(const http::ResponseHead& head) {
   keep_alive_ = false;
   status_ = head.status;
-  http::write_upgraded_head(to_client_, head);
+  http::ResponseHead shown = head;
+  std::vector<std::string> texts;
+  if (scrubber_) scrub_head(*scrubber_, shown, texts);
+  http::write_upgraded_head(to_client_, shown);
   to_client_.append(from_origin_, head_end_);
   from_origin_.clear();
   is_relaying_ = true;

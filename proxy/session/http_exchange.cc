@@ -114,6 +114,11 @@ HttpExchange::Reason HttpExchange::read_target() {
   request_.path = std::string{target->path};
   if (request_.is_inside) {
     gather_facts(*target);
+    // A body would end where the frames begin, and the origin may see that place elsewhere.
+    if (wants_websocket_ && (head_.framing != http::Framing::none || !client_is_1_1_)) {
+      request_.head_fault = "an upgrade to a WebSocket is HTTP/1.1 and has no body";
+      return Reason::bad_request;
+    }
     return Reason::none;  // which fields it gets is part of the decision
   }
   request_.authority = std::string{target->authority};

@@ -49,7 +49,9 @@ Task<Reason> open_client_tls(Client& client, const Request& request) {
   client.peer.tally->tls_handshake(TlsSide::client, done);
   if (client.is_cancelled()) co_return client.cancelled();
   if (!done) {
-    co_return tls->lacks_http1() ? Reason::no_application_protocol : Reason::client_tls_failed;
+    const bool lacks_http1 = tls->lacks_http1();
+    client.stream.put(std::move(tls));  // with the alert
+    co_return lacks_http1 ? Reason::no_application_protocol : Reason::client_tls_failed;
   }
   client.inside = std::string{host} + ':' + std::to_string(request.decision.port);
   client.stream.put(std::move(tls));
@@ -64,7 +66,10 @@ Task<Reason> open_origin_tls(Client& client, const Request& request, net::Stream
   client.clear_deadline();
   client.peer.tally->tls_handshake(TlsSide::origin, done);
   if (client.is_cancelled()) co_return client.cancelled();
-  if (!done) co_return Reason::origin_certificate;
+  if (!done) {
+    static_cast<void>(tls->flush());  // tells the origin why
+    co_return Reason::origin_certificate;
+  }
   origin.put(std::move(tls));
   co_return Reason::none;
 }

@@ -266,6 +266,20 @@ def test_a_websocket_is_relayed_where_the_entry_says_so(world):
     assert close["status"] == 101 and close["bytes_down"] > 10
 
 
+@pytest.mark.parametrize("more", [["Content-Length: 5"], ["Transfer-Encoding: chunked"]])
+def test_a_websocket_with_a_body_is_refused(world, more):
+    """Two readers: one sees a body, the other frames."""
+    origin = world.tls_origin("a.test")
+    origin.on("/socket", accept_websocket)
+    world.agent("alpha", request=[{"host": "a.test", "websocket": True}])
+    proxy = world.start()
+    inside = Inside(world, proxy)
+    inside.send("GET", "/socket", [*UPGRADE, *more])
+    inside.client.send(b"hello")
+    assert_denied(proxy, inside.client.read_response(), "bad-request")
+    assert_untouched(origin)
+
+
 def test_a_websocket_is_refused_elsewhere(opened):
     proxy = opened.start()
     answer = Inside(opened, proxy).get("/repos/acme/socket", *UPGRADE)

@@ -9,7 +9,7 @@ from cryptography.x509.oid import NameOID
 
 # Clients do not take a wildcard directly below a top-level name, hence the letters.
 NAMES = [f"{letter}.test" for letter in "abcdefghijklmnopqrstuvwxyz"]
-NAMES += ["example.test", "*.example.test", "*.deep.example.test"]
+NAMES += ["good.test", "example.test", "*.example.test", "*.deep.example.test"]
 
 
 class Certificates:

@@ -61,6 +61,12 @@ void SecretValue::set(std::string_view value, std::int64_t now_us) {
   changed_us_ = now_us;
 }
 
+void SecretValue::clear() {
+  std::shared_ptr<const SecretBytes> none;
+  const std::lock_guard lock{mutex_};
+  bytes_.swap(none);
+}
+
 std::int64_t SecretValue::changed_us() const {
   const std::lock_guard lock{mutex_};
   return changed_us_;

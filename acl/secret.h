@@ -20,6 +20,7 @@ class SecretValue {
  public:
   [[nodiscard]] std::shared_ptr<const SecretBytes> get() const;  // null: there is none yet
   void set(std::string_view value, std::int64_t now_us);
+  void clear();
   [[nodiscard]] std::int64_t changed_us() const;
   void note_use(std::int64_t now_us) noexcept;
   [[nodiscard]] std::int64_t used_us() const;  // 0: never

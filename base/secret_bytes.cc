@@ -1,4 +1,5 @@
-// SecretBytes: bytes in memory that is left out of core dumps and of swap, and wiped at the end.
+// SecretBytes: bytes in memory that is left out of core dumps, of swap and of child processes, and
+// wiped at the end.
 #include "base/secret_bytes.h"
 
 #include <strings.h>
@@ -16,9 +17,10 @@ SecretBytes::SecretBytes(std::string_view value) : size_{value.size()} {
   void* place =
       ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) throw std::bad_alloc{};
-  // Both are best effort: a user may lock only a little memory.
+  // All are best effort: a user may lock only a little memory.
   ::madvise(place, mapped_, MADV_DONTDUMP);
   static_cast<void>(::mlock(place, mapped_));
+  ::madvise(place, mapped_, MADV_WIPEONFORK);
   bytes_ = static_cast<char*>(place);
   std::memcpy(bytes_, value.data(), size_);
 }

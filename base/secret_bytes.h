@@ -1,4 +1,5 @@
-// SecretBytes: bytes in memory that is left out of core dumps and of swap, and wiped at the end.
+// SecretBytes: bytes in memory that is left out of core dumps, of swap and of child processes, and
+// wiped at the end.
 #pragma once
 
 #include <cstddef>

@@ -26,10 +26,19 @@ Json texts_of(const std::vector<config::PlacedPattern>& patterns) {
 Json json_of(const config::Profile& profile) {
   Json variables{};
   for (const auto& [name, value] : profile.environment) variables.set(name, value);
+  auto secrets = Json::list();
+  for (const auto& secret : profile.secrets) {
+    secrets.add({{"name", secret.name},
+                 {"hosts", texts_of(secret.hosts)},
+                 {"header", secret.header},
+                 {"agent_env", secret.agent_env},
+                 {"file", secret.file}});
+  }
   return {{"name", profile.name},     {"file", profile.file},
           {"about", profile.about},   {"allow", texts_of(profile.allow)},
           {"read", profile.read},     {"write", profile.write},
-          {"environment", variables}, {"harmless", texts_of(profile.harmless)}};
+          {"environment", variables}, {"harmless", texts_of(profile.harmless)},
+          {"secrets", secrets}};
 }
 
 int fail(const config::Diagnostics& problems) {
@@ -47,6 +56,10 @@ void print(const config::Profile& profile) {
   line("reads     ", joined(Json{profile.read}));
   line("writes    ", joined(Json{profile.write}));
   for (const auto& [name, value] : profile.environment) line("sets      ", name + '=' + value);
+  for (const auto& secret : profile.secrets) {
+    line("secret    ", secret.agent_env + (secret.file.empty() ? "" : " or " + secret.file) +
+                           " for " + joined(texts_of(secret.hosts)));
+  }
   line("expected refusals  ", joined(texts_of(profile.harmless)));
   std::cout << "  use it: stile run --profile " << profile.name << " -- COMMAND\n";
 }

@@ -11,6 +11,7 @@
 #include "acl/pattern.h"
 #include "cli/argument_checks.h"
 #include "cli/command_list.h"
+#include "config/api_providers.h"
 
 namespace stile::cli {
 namespace {
@@ -27,6 +28,11 @@ std::string check_allowed(const std::string& text) {
   return text +
          " can never work: inside, localhost is the command itself, not this host; give the " +
          "service another name (see \"A service of this host\" in docs/run.md)";
+}
+
+std::string check_secret(const std::string& text) {
+  const auto secret = config::parse_secret(text);
+  return secret ? std::string{} : text + ": " + secret.error().message;
 }
 
 std::string check_exposed(const std::string& path) {
@@ -71,6 +77,13 @@ void add_run(Command& stile) {
                    "allow encrypted TLS hellos to the hosts of this pattern; browsers need it")
       ->type_name("PATTERN")
       ->check(check_pattern)
+      ->allow_extra_args(false)
+      ->take_all();
+  command
+      ->add_option("--secret", options->secret,
+                   "add the key of this file to requests to HOST; the command gets a placeholder")
+      ->type_name("NAME=FILE:HOST[:HEADER]")
+      ->check(check_secret)
       ->allow_extra_args(false)
       ->take_all();
   command->add_option("--card", options->card, "an agent card: policy, workspace, command, limits")
@@ -128,6 +141,8 @@ void add_run(Command& stile) {
       "  stile run --allow .example.org --allow http://packages.example.net -- make\n"
       "  stile run --observe --audit seen.jsonl -- ./agent     what does it ask for?\n"
       "  stile run -- claude                                   with its profile\n"
+      "  stile run --allow api.anthropic.com --secret anthropic=key.txt:api.anthropic.com -- "
+      "./agent\n"
       "  stile run --card worker.json --restrict agent-permissions.json --dry-run\n"
       "Exit status: the command's; 128+n for a signal, 125 if stile failed and nothing was run,\n"
       "126 and 127 if the command cannot be run or found; 2 for a mistake in the flags.");

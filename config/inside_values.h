@@ -32,6 +32,16 @@ struct SecretNameElement {
   static std::string print(const Value& value) { return Text::print(value); }
 };
 
+struct CommandWordElement {
+  static constexpr std::string_view list_type = "list of words";
+  static constexpr bool may_repeat = true;
+  using Value = std::string;
+  static std::optional<Value> read(const Node& node, const Reader& reader) {
+    return Text::read(node, reader);
+  }
+  static std::string print(const Value& value) { return Text::print(value); }
+};
+
 struct HeaderName {
   static constexpr std::string_view type = "header name";
   static std::optional<std::string> read(const Node& node, const Reader& reader);

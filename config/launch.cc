@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/quoted.h"
+#include "config/api_providers.h"
 #include "config/json_loader.h"
 #include "config/list_values.h"
 #include "config/settings_reader.h"
@@ -23,14 +24,6 @@ constexpr std::array<LimitKey, 6> all_limit_keys{{
     {"max_open_files", &Limits::max_open_files, 8, 1 << 20},
     {"disk_mb", &Limits::disk_mb, 1, 1 << 30},
 }};
-
-struct ProviderKey {
-  std::string_view provider, variable;
-};
-constexpr std::array<ProviderKey, 4> provider_keys{{{"anthropic", "ANTHROPIC_API_KEY"},
-                                                    {"openai", "OPENAI_API_KEY"},
-                                                    {"gemini", "GEMINI_API_KEY"},
-                                                    {"custom", "API_KEY"}}};
 
 struct TagElement {
   static constexpr std::string_view list_type = "list of tags";
@@ -67,13 +60,6 @@ void set(std::optional<T> value, T& member) {
 }  // namespace
 
 std::span<const LimitKey> limit_keys() noexcept { return all_limit_keys; }
-
-std::string_view key_variable(std::string_view api_provider) noexcept {
-  for (const auto& key : provider_keys) {
-    if (key.provider == api_provider) return key.variable;
-  }
-  return {};
-}
 
 std::optional<std::vector<std::string>> read_texts(const Node& node, const Reader& reader) {
   const auto* elements = node.as<Node::Array>();
@@ -162,7 +148,7 @@ Checked<LaunchSettings> parse_launch(std::string_view text, const CardOrigin& or
       reader.key = printable(member.key.substr(0, 64));
       static_cast<void>(read_launch_key(member, reader, launch));
     }
-    if (!launch.api_key_file.empty() && key_variable(launch.api_provider).empty()) {
+    if (!launch.api_key_file.empty() && provider_named(launch.api_provider) == nullptr) {
       reader.key = "api_key_file";
       reader.error(*document, "it is not known in which variable the key belongs",
                    "api_provider: anthropic, openai, gemini or custom");

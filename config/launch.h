@@ -57,7 +57,4 @@ struct LaunchSettings {
 // The launcher's keys of a card. The other keys are those of parse_card.
 [[nodiscard]] Checked<LaunchSettings> parse_launch(std::string_view text, const CardOrigin& origin);
 
-// The variable in which programs expect the key of this provider; empty: unknown.
-[[nodiscard]] std::string_view key_variable(std::string_view api_provider) noexcept;
-
 }  // namespace stile::config

@@ -34,6 +34,39 @@ std::optional<std::vector<std::string>> read_home_paths(const Node& node, const 
   return paths;
 }
 
+// [[secret]] of a profile: the keys of one in stile.toml, but the file may be in the home.
+std::optional<SecretSettings> read_profile_secret(const Node& node, Reader reader) {
+  const auto* table = node.as<Node::Table>();
+  if (table == nullptr) return reader.wrong_type(node, "a table, [[secret]]");
+  auto others = *table;
+  std::erase_if(others, [](const Member& member) { return member.key == "file"; });
+  auto secret = read_secret(node, others, reader);
+  for (const auto& member : *table) {
+    if (member.key != "file") continue;
+    const Node list{Node::Array{member.value}, member.value.position};
+    if (const auto paths = read_home_paths(list, reader)) secret.file = paths->front();
+  }
+  if (secret.name.empty() || secret.hosts.empty() || secret.header.empty() ||
+      secret.agent_env.empty() || !secret.credential.empty()) {
+    return reader.error(node, "a secret of a profile has name, hosts, header and agent_env",
+                        "its value is that of the variable agent_env, else of file");
+  }
+  return secret;
+}
+
+std::optional<std::vector<SecretSettings>> read_profile_secrets(const Node& node,
+                                                                const Reader& reader) {
+  const auto* entries = node.as<Node::Array>();
+  if (entries == nullptr) return reader.wrong_type(node, "tables, [[secret]]");
+  std::vector<SecretSettings> secrets;
+  for (const auto& entry : *entries) {
+    auto secret = read_profile_secret(entry, reader);
+    if (!secret) return std::nullopt;
+    secrets.push_back(std::move(*secret));
+  }
+  return secrets;
+}
+
 void read_profile_key(const Member& member, const Reader& reader, Profile& profile) {
   const auto set = [](auto value, auto& to) {
     if (value) to = std::move(*value);
@@ -50,8 +83,11 @@ void read_profile_key(const Member& member, const Reader& reader, Profile& profi
     set(read_home_paths(member.value, reader), profile.write);
   } else if (member.key == "environment") {
     set(read_variables(member.value, reader), profile.environment);
+  } else if (member.key == "secret") {
+    set(read_profile_secrets(member.value, reader), profile.secrets);
   } else {
-    unknown_key(member, reader, {"about", "allow", "harmless", "read", "write", "environment"});
+    unknown_key(member, reader,
+                {"about", "allow", "harmless", "read", "write", "environment", "secret"});
   }
 }
 
@@ -76,7 +112,9 @@ Checked<Profile> parse_profile(std::string_view text, const std::string& name,
   const auto document = parse_toml(text, file);
   if (!document) return document.error();
   Diagnostics problems;
-  Profile profile{name, file, {}, {}, {}, {}, {}, {}};
+  Profile profile;
+  profile.name = name;
+  profile.file = file;
   Reader reader{problems, file, std::nullopt, {}};
   for (const auto& member : std::get<Node::Table>(document->value)) {
     reader.key = printable(member.key.substr(0, 64));

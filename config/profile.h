@@ -1,4 +1,4 @@
-// Profile: what a known agent needs: hosts, files of its home, variables.
+// Profile: what a known agent needs: hosts, files of its home, variables, secrets.
 #pragma once
 
 #include <string>
@@ -16,6 +16,8 @@ struct Profile {
   std::vector<PlacedPattern> allow;
   std::vector<std::string> read, write;  // "~/…" or absolute; shown if they exist
   std::vector<Variable> environment;
+  // Their value is that of the caller's variable `agent_env`, else of `file`: "~/…" or absolute.
+  std::vector<SecretSettings> secrets;
   std::vector<PlacedPattern> harmless;  // asked for and refused without harm to the agent
 };
 

@@ -59,7 +59,7 @@ constexpr std::string_view secret_introduction = R"(
 ## [[secret]]
 
 A credential that Stile puts into the requests of agents that list its name in `secrets`. Agents never
-see it. Either `file` or `credential` says where its value comes from.
+see it. One of `file`, `credential` and `command` says where its value comes from.
 )";
 
 constexpr std::string_view page_of_patterns = R"(

@@ -51,7 +51,8 @@ constexpr Key<AgentSettings> agent_key(std::string_view name, std::string_view h
 }
 
 template <auto Field, class Values>
-constexpr Key<SecretSettings> secret_key(std::string_view name, std::string_view help) {
+constexpr Key<SecretSettings> secret_key(std::string_view name, std::string_view help,
+                                         Applies applies = Applies::reload) {
   return {"secret",
           name,
           Values::type,
@@ -59,7 +60,8 @@ constexpr Key<SecretSettings> secret_key(std::string_view name, std::string_view
           [](const Node& node, const Reader& reader, SecretSettings& secret) {
             if (auto value = Values::read(node, reader)) secret.*Field = std::move(*value);
           },
-          [](const SecretSettings& secret) { return Values::print(secret.*Field); }};
+          [](const SecretSettings& secret) { return Values::print(secret.*Field); },
+          applies};
 }
 
 template <auto Field, class Values>
@@ -298,6 +300,15 @@ constexpr std::array all_secret_keys{
     secret_key<&Secret::credential, Text>("credential",
                                           "Or the name of a credential of systemd's "
                                           "`LoadCredential`."),
+    secret_key<&Secret::command, List<CommandWordElement>>(
+        "command",
+        "Or a program that prints it, with its arguments, run by a process beside the daemon.",
+        Applies::restart),
+    secret_key<&Secret::refresh, Count<std::chrono::seconds, 0, 31'536'000>>(
+        "refresh_seconds",
+        "Run the command again after this time; 0: only at the start. If it fails, the old value "
+        "is "
+        "used for the same time again."),
     secret_key<&Secret::hosts, List<SecretHostElement>>(
         "hosts", "Where it may go: names or `*.below`, with or without a port."),
     secret_key<&Secret::paths, List<PathPatternElement>>("paths",

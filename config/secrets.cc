@@ -2,6 +2,7 @@
 #include "config/secrets.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <set>
 #include <utility>
@@ -22,11 +23,20 @@ bool is_variable_name(std::string_view text) {
   });
 }
 
+// "": the value comes from elsewhere.
 std::string file_of(const SecretSettings& secret) {
   if (secret.credential.empty()) return secret.file;
   const char* directory = std::getenv("CREDENTIALS_DIRECTORY");
   return std::string{directory == nullptr ? "/run/credentials" : directory} + '/' +
          secret.credential;
+}
+
+// Headers that say where a message goes or ends.
+bool is_of_the_connection(std::string_view lower_case_name) {
+  constexpr std::array<std::string_view, 10> names{
+      "host", "content-length", "transfer-encoding", "connection", "upgrade",
+      "te",   "trailer",        "keep-alive",        "expect",     "proxy-connection"};
+  return std::find(names.begin(), names.end(), lower_case_name) != names.end();
 }
 
 void check_secret(const SecretSettings& secret, Diagnostics& problems) {
@@ -36,11 +46,21 @@ void check_secret(const SecretSettings& secret, Diagnostics& problems) {
   if (secret.name.empty()) error("name is missing");
   if (secret.header.empty()) error("header is missing", "like header = \"Authorization\"");
   if (secret.hosts.empty()) error("hosts is missing", "a secret goes only to the hosts it names");
-  if (secret.file.empty() == secret.credential.empty()) {
-    error("needs exactly one of file and credential");
+  if (int{!secret.file.empty()} + int{!secret.credential.empty()} + int{!secret.command.empty()} !=
+      1) {
+    error("needs exactly one of file, credential and command");
+  }
+  if (!secret.command.empty() && !secret.command[0].starts_with('/')) {
+    error("command begins with the absolute path of a program");
+  }
+  if (secret.command.empty() && secret.refresh.count() != 0) {
+    error("refresh_seconds belongs to command", "a changed file is noticed without it");
   }
   if (secret.credential.find('/') != std::string::npos) {
     error("credential is a name without /", "systemd's LoadCredential= gives it");
+  }
+  if (is_of_the_connection(lower_case(secret.header))) {
+    error(in_quotes(secret.header) + " belongs to the connection, not to a credential");
   }
   if (secret.basic_user.find(':') != std::string::npos) error("basic_user contains a colon");
   if (!secret.basic_user.empty() && secret.format != "{}") {
@@ -141,8 +161,14 @@ const Secrets::Entry* Secrets::find(const std::string& name) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
+void Secrets::set_value(const std::string& name, std::string_view value,
+                        std::int64_t now_us) const {
+  if (const auto* entry = find(name)) entry->secret->value->set(value, now_us);
+}
+
 void Secrets::read_values(uid_t owner, std::int64_t now_us, Diagnostics& problems) const {
   for (const auto& [name, entry] : entries_) {
+    if (entry.file.empty()) continue;
     const auto value = read_value(entry.settings, entry.file, owner);
     if (value) {
       entry.secret->value->set(*value, now_us);
@@ -156,6 +182,7 @@ void Secrets::read_values(uid_t owner, std::int64_t now_us, Diagnostics& problem
 std::vector<std::string> Secrets::refresh(uid_t owner, std::int64_t now_us) const {
   std::vector<std::string> failures;
   for (const auto& [name, entry] : entries_) {
+    if (entry.file.empty()) continue;
     const auto value = read_value(entry.settings, entry.file, owner);
     const auto old = entry.secret->value->get();
     if (!value) {

@@ -24,7 +24,7 @@ class Secrets {
   struct Entry {
     SecretSettings settings;
     std::shared_ptr<const acl::Secret> secret;
-    std::string file;  // that holds the value
+    std::string file;  // that holds the value; "": none
   };
 
   Secrets() = default;
@@ -34,7 +34,9 @@ class Secrets {
   [[nodiscard]] const Entry* find(const std::string& name) const;
   [[nodiscard]] const std::map<std::string, Entry>& all() const noexcept { return entries_; }
 
-  // Reads the values of all files. `owner` is that of the config: see open_trusted.
+  // Sets the value of a secret that does not come from a file.
+  void set_value(const std::string& name, std::string_view value, std::int64_t now_us) const;
+  // Reads the values of all others. `owner` is that of the config: see open_trusted.
   void read_values(uid_t owner, std::int64_t now_us, Diagnostics& problems) const;
   // Reads those that changed since. A value that cannot be read stays in force; returns why.
   [[nodiscard]] std::vector<std::string> refresh(uid_t owner, std::int64_t now_us) const;

@@ -148,7 +148,9 @@ struct InterceptSettings {
 struct SecretSettings {
   std::string name;
   Place place;
-  std::string file, credential;  // one of the two is set
+  std::string file, credential;      // one of these three is set
+  std::vector<std::string> command;  // prints it
+  std::chrono::seconds refresh{0};   // run the command again after this time; 0: never
   std::vector<PlacedPattern> hosts;
   std::vector<acl::PathPattern> paths;
   std::string header;

@@ -111,6 +111,24 @@ void read_agents(const Member& member, Reader reader, Settings& settings) {
   }
 }
 
+void read_secrets(const Member& member, Reader reader, Settings& settings) {
+  reader.key = "secret";
+  const auto* entries = member.value.as<Node::Array>();
+  if (entries == nullptr) {
+    reader.error(member.value, "a secret is written as [[secret]], with two brackets");
+    return;
+  }
+  for (const auto& entry : *entries) {
+    if (const auto* table = entry.as<Node::Table>()) {
+      settings.secret.push_back(read_secret(entry, *table, reader));
+    } else {
+      reader.wrong_type(entry, "a table, [[secret]]");
+    }
+  }
+}
+
+}  // namespace
+
 SecretSettings read_secret(const Node& node, const Node::Table& table, Reader reader) {
   SecretSettings secret;
   secret.place = reader.place(node.position);
@@ -130,24 +148,6 @@ SecretSettings read_secret(const Node& node, const Node::Table& table, Reader re
   }
   return secret;
 }
-
-void read_secrets(const Member& member, Reader reader, Settings& settings) {
-  reader.key = "secret";
-  const auto* entries = member.value.as<Node::Array>();
-  if (entries == nullptr) {
-    reader.error(member.value, "a secret is written as [[secret]], with two brackets");
-    return;
-  }
-  for (const auto& entry : *entries) {
-    if (const auto* table = entry.as<Node::Table>()) {
-      settings.secret.push_back(read_secret(entry, *table, reader));
-    } else {
-      reader.wrong_type(entry, "a table, [[secret]]");
-    }
-  }
-}
-
-}  // namespace
 
 void unknown_key(const Member& member, const Reader& reader,
                  const std::vector<std::string_view>& known) {

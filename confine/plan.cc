@@ -211,6 +211,9 @@ class Planner {
     // Likewise: a process that can talk to it controls what the command may reach.
     const auto control = seen_at(request_.control);
     if (!control.empty() && is_bound(control)) add_cover(control);
+    for (const auto& path : request_.private_files) {
+      if (is_bound(seen_at(path))) add_cover(seen_at(path));
+    }
   }
 
   // A mount point cannot be renamed. Without this, the command could rename a directory above the

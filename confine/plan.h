@@ -28,17 +28,18 @@ struct Request {
   std::string directory;     // where the command should start
   std::string directory_at;  // it is shown there; "": at its own path
   Workspace workspace = Workspace::writable;
-  std::string home;                      // becomes an empty directory; "": none
-  std::vector<std::string> homes;        // real homes: shown only if they are named
-  std::vector<std::string> system;       // directories of the system, read-only
-  std::vector<Link> links;               // on the way to the system and to programs
-  std::vector<std::string> programs;     // of PATH and of the command, read-only
-  std::vector<std::string> read, write;  // named; sockets and secrets in them are covered
-  std::vector<std::string> expose;       // named; shown as they are
-  std::vector<std::string> hidden;       // neither shown nor used as a working directory
-  std::vector<std::string> sockets;      // of this host, as far as known
-  std::string log;                       // our own log; "": none
-  std::string control;                   // directory of our control socket; "": none
+  std::string home;                        // becomes an empty directory; "": none
+  std::vector<std::string> homes;          // real homes: shown only if they are named
+  std::vector<std::string> system;         // directories of the system, read-only
+  std::vector<Link> links;                 // on the way to the system and to programs
+  std::vector<std::string> programs;       // of PATH and of the command, read-only
+  std::vector<std::string> read, write;    // named; sockets and secrets in them are covered
+  std::vector<std::string> expose;         // named; shown as they are
+  std::vector<std::string> hidden;         // neither shown nor used as a working directory
+  std::vector<std::string> sockets;        // of this host, as far as known
+  std::string log;                         // our own log; "": none
+  std::string control;                     // directory of our control socket; "": none
+  std::vector<std::string> private_files;  // hidden even if they are named: the values of secrets
 };
 
 // How a path of the view is filled.

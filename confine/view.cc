@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/files.h"
 #include "base/system_error.h"
 #include "confine/covers.h"
 #include "confine/devices.h"
@@ -52,7 +53,7 @@ class Builder {
       if (auto opened = open_source(mount); !opened) return opened;
     }
     for (const auto step : {&Builder::lay_root, &Builder::fill, &Builder::cover_named,
-                            &Builder::pin, &Builder::move_in}) {
+                            &Builder::put_own_files, &Builder::pin, &Builder::move_in}) {
       if (auto done = (this->*step)(); !done) return done;
     }
     return {};
@@ -189,6 +190,14 @@ class Builder {
                        [&](const Mount& mount) { return is_within(mount.target, path); });
   }
 
+  [[nodiscard]] const Mount* mount_of(const std::string& path) const {
+    const Mount* found = nullptr;
+    for (const auto& mount : view_.mounts) {
+      if (is_within(path, mount.target)) found = &mount;  // the last one is the innermost
+    }
+    return found;
+  }
+
   Result<void> search(const Source& source) {
     const auto& mount = *source.mount;
     if (mount.search == Search::none || !source.is_directory) return {};
@@ -238,6 +247,35 @@ class Builder {
       if (!place || !again || !attach(again.get(), place.get())) {
         return system_error("cannot show " + source.mount->target);
       }
+    }
+    return {};
+  }
+
+  Result<void> put_own_files() {
+    const auto& own = request_.own_files;
+    if (own.files.empty()) return {};
+    if (const auto* mount = mount_of(own.directory);
+        mount == nullptr || mount->content != Content::empty) {
+      return Error{"the CA cannot be shown at " + own.directory +
+                   ": this directory of the host is shown instead of an empty one"};
+    }
+    const auto place = make_place(root_.get(), own.directory, true);
+    const auto made = new_file_system("tmpfs", harmless | MOUNT_ATTR_NOEXEC, {{"mode", "755"}});
+    if (!place || !made) return system_error("cannot make " + own.directory);
+    for (const auto& file : own.files) {
+      const UniqueFd fd{
+          ::openat(made.get(), file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444)};
+      if (!fd || !write_all(fd.get(), file.text)) return system_error("cannot write " + file.name);
+    }
+    if (!restrict_tree(made.get(), MOUNT_ATTR_RDONLY) || !attach(made.get(), place.get())) {
+      return system_error("cannot mount " + own.directory);
+    }
+    for (const auto& file : own.files) {
+      const auto over = file.over.empty() ? UniqueFd{} : open_place(file.over, root_.get());
+      if (!over) continue;
+      const auto source = open_place(own.directory + '/' + file.name, root_.get());
+      const auto copy = source ? copy_tree(source.get()) : UniqueFd{};
+      if (!copy || !attach(copy.get(), over.get())) return system_error("cannot show " + file.over);
     }
     return {};
   }

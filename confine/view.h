@@ -19,12 +19,25 @@ struct ViewOwner {
   gid_t gid = 0;
 };
 
+// A file that is made for the command.
+struct OwnFile {
+  std::string name, text;
+  std::string over;  // it is also shown instead of this file, if that exists; "": none
+};
+
+// Read-only, in a directory of their own.
+struct OwnFiles {
+  std::string directory;  // below an empty directory of the view, such as /run
+  std::vector<OwnFile> files;
+};
+
 struct ViewRequest {
   View view;
   ViewOwner owner;
   std::optional<std::pair<dev_t, ino_t>> log;  // covered under any name
   std::uint64_t own_bytes =
       0;  // size of each directory made for the command; 0: the kernel's limit
+  OwnFiles own_files = {};
 };
 
 // Facts that the caller may want to report.

@@ -1,6 +1,7 @@
 // Daemon: a running stiled serves the command, through its control socket.
 #include "run/daemon.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
+#include "acl/secret.h"
 #include "base/quoted.h"
 #include "base/random.h"
 #include "base/unix_time.h"
@@ -22,14 +24,58 @@ constexpr std::chrono::seconds last_lines{2};
 // A daemon answers in milliseconds unless it is stopped.
 constexpr control::Client::Bounds client_bounds{std::chrono::seconds{5}, std::size_t{1} << 20U};
 
-Result<void> ask(control::Client& daemon, const Json& request, int descriptor = -1) {
+Result<Json> answer_of(control::Client& daemon, const Json& request, int descriptor = -1) {
   const auto line = daemon.ask(request.dump(), descriptor);
   if (!line) return Error{line.error().message + "; nothing was run"};
-  const auto answer = Json::parse(*line, nullptr, false);
+  auto answer = Json::parse(*line, nullptr, false);
   if (!answer.is_object()) return Error{"the daemon's answer cannot be read"};
-  if (answer.value("ok", false)) return {};
+  if (answer.value("ok", false)) {
+    return Result<Json>{boost::system::in_place_value, std::move(answer)};
+  }
   const auto error = answer.value("error", Json::object());
   return Error{"the daemon refuses: " + error.value("message", std::string{"(no reason)"})};
+}
+
+Result<void> ask(control::Client& daemon, const Json& request, int descriptor = -1) {
+  const auto answer = answer_of(daemon, request, descriptor);
+  if (!answer) return answer.error();
+  return {};
+}
+
+// The variable of a secret of the daemon, as the agent gets it; "": it has none.
+std::string variable_of(const Json& listed, const std::string& agent) {
+  const auto name = listed.value("agent_env", std::string{});
+  if (name.empty()) return {};
+  acl::Secret secret;
+  secret.name = listed.value("name", std::string{});
+  secret.placeholder = listed.value("placeholder", std::string{});
+  for (const auto& host : listed.value("hosts", std::vector<std::string>{})) {
+    if (auto pattern = acl::Pattern::parse(host)) secret.hosts.push_back(std::move(*pattern));
+  }
+  return name + '=' + acl::placeholder_of(agent, secret);
+}
+
+// The agent does not exist yet, so the daemon cannot say what it needs.
+Result<Trust> ask_trust(control::Client& daemon, const config::AgentSettings& settings,
+                        const std::string& agent) {
+  Trust trust;
+  if (settings.secrets.empty() && settings.request.empty()) return trust;
+  const auto ca = answer_of(daemon, {{"action", "trust"}});
+  if (!ca) return ca.error();
+  trust.ca = ca->value("ca", std::string{});
+  if (settings.secrets.empty()) return trust;
+  const auto answer = answer_of(daemon, {{"action", "secrets"}});
+  if (!answer) return answer.error();
+  for (const auto& listed : answer->value("secrets", Json::array())) {
+    const auto& used = settings.secrets;
+    if (std::find(used.begin(), used.end(), listed.value("name", std::string{})) == used.end()) {
+      continue;
+    }
+    if (auto variable = variable_of(listed, agent); !variable.empty()) {
+      trust.variables.push_back(std::move(variable));
+    }
+  }
+  return trust;
 }
 
 Json texts_of(const std::vector<config::PlacedPattern>& patterns) {
@@ -74,9 +120,12 @@ Result<std::unique_ptr<Daemon>> Daemon::open(const std::string& socket, const La
     if (!connected) return Error{connected.error().message};
     connections.push_back(std::move(*connected));
   }
-  const auto agent = card->contains("agent_id") ? "agent_id" : "id";
-  return std::unique_ptr<Daemon>{
-      new Daemon{card->dump(), card->value(agent, std::string{}), std::move(connections), summary}};
+  const auto agent = card->value(card->contains("agent_id") ? "agent_id" : "id", std::string{});
+  auto trust = ask_trust(connections.back(), launch.permissions.agent, agent);
+  if (!trust) return trust.error();
+  std::unique_ptr<Daemon> made{new Daemon{card->dump(), agent, std::move(connections), summary}};
+  made->trust_ = std::move(*trust);
+  return made;
 }
 
 Daemon::Daemon(std::string card, std::string agent, std::vector<control::Client> connections,

@@ -26,6 +26,7 @@ class Daemon final : public Service {
   void tick() override {}
   void stop() override;
   [[nodiscard]] const std::string& agent() const override { return agent_; }
+  [[nodiscard]] Trust trust() const override { return trust_; }
 
  private:
   Daemon(std::string card, std::string agent, std::vector<control::Client> connections,
@@ -33,6 +34,7 @@ class Daemon final : public Service {
   void read_tail();
 
   std::string card_, agent_;
+  Trust trust_;
   std::optional<control::Client> adoption_;  // the agent exists as long as this is open
   control::Client tail_, questions_;
   Summary& summary_;

@@ -10,6 +10,7 @@
 
 #include "confine/environment.h"
 #include "confine/survey.h"
+#include "confine/trust.h"
 #include "run/loopback.h"
 
 namespace stile::run {
@@ -67,7 +68,7 @@ void add_log(const Options& options, confine::Request& request, confine::ViewReq
 
 Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
                                   const std::vector<std::string>& environment,
-                                  const std::string& control) {
+                                  const std::string& control, const Trust& trust) {
   std::error_code failed;
   const auto& identity = launch.identity;
   const auto& permissions = launch.permissions;
@@ -94,6 +95,9 @@ Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
     request.hidden.push_back(fs::weakly_canonical(runtime, failed));
   }
   add_log(options, request, files.view);
+  for (const auto& secret : launch.settings.secret) {
+    if (!secret.file.empty()) request.private_files.push_back(secret.file);
+  }
   if (!control.empty()) request.control = fs::canonical(control, failed).string();
   files.view.view = confine::plan_view(request);
   if (launch.has_own_workspace && files.view.view.directory != workspace_inside) {
@@ -111,6 +115,10 @@ Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
   }
   const bool has_home = identity.is_changed || home.empty() || home == "/";
   const auto given = given_variables(environment, permissions.launch.environment);
+  auto trusted = confine::plan_trust(confine::read_trust(trust.ca, given), given, proxy_url);
+  files.view.own_files = std::move(trusted.files);
+  more.insert(more.end(), trusted.variables.begin(), trusted.variables.end());
+  more.insert(more.end(), trust.variables.begin(), trust.variables.end());
   files.environment = confine::agent_environment(
       {given, proxy_url, has_home ? (home.size() > 1 ? home : "/tmp") : std::string{},
        request.expose, writable, more});

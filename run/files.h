@@ -8,6 +8,7 @@
 #include "confine/view.h"
 #include "run/launch.h"
 #include "run/options.h"
+#include "run/service.h"
 
 namespace stile::run {
 
@@ -18,10 +19,12 @@ struct CommandFiles {
 
 // From the flags, the caller's variables and the working directory. Named paths must not contain
 // links. Call it after the log is opened, so that the log can be covered. `control`: the directory
-// of our control socket, which stays hidden; "": none.
+// of our control socket, which stays hidden; "": none. `ca`: a CA that the command is to trust,
+// PEM;
+// "": none.
 [[nodiscard]] Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
                                                 const std::vector<std::string>& environment,
-                                                const std::string& control);
+                                                const std::string& control, const Trust& trust);
 
 // A note on what `--files host` exposes, or that the working directory is empty; "" if neither.
 [[nodiscard]] std::string files_notice(const confine::View& view);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -14,10 +15,12 @@
 #include "base/system_error.h"
 #include "base/unique_fd.h"
 #include "base/unix_time.h"
+#include "config/api_providers.h"
 #include "config/card.h"
 #include "config/cross_checks.h"
 #include "config/load.h"
 #include "config/profile.h"
+#include "config/secrets.h"
 #include "config/trust.h"
 #include "confine/place.h"
 #include "confine/survey.h"
@@ -127,6 +130,7 @@ class Preparation {
 
   config::Checked<Launch> prepare() {
     launch_.settings = read_config(options_, problems_);
+    launch_.is_connected = options_.connect.has_value();
     agent().id = default_agent;
     agent().place.file = "the command line";
     read_card();
@@ -141,6 +145,7 @@ class Preparation {
     add_profile();
     add_flags();
     add_key();
+    choose_secrets();
     check();
     restrict();
     if (problems_.has_errors()) return problems_;
@@ -210,6 +215,7 @@ class Preparation {
     auto variables = profile->environment;
     for (const auto& one : permissions().launch.environment) set_variable(one, variables);
     permissions().launch.environment = std::move(variables);
+    for (const auto& secret : profile->secrets) add_profile_secret(secret);
     add_home_paths(profile->read, permissions().launch.read);
     add_home_paths(profile->write, permissions().launch.write);
   }
@@ -239,6 +245,60 @@ class Preparation {
     add_patterns(options_.deny, "--deny", agent().deny, problems_);
     add_ech(options_.ech, launch_.settings.egress, agent(), problems_);
     if (options_.observe) agent().mode = acl::Mode::observe;
+    for (const auto& text : options_.secret) {
+      auto secret = config::parse_secret(text);
+      if (secret) {
+        add_secret(std::move(*secret));
+      } else {
+        problems_.error({}, "--secret", secret.error().message);
+      }
+    }
+  }
+
+  // A later one of the same name, or for the same variable, replaces an earlier one: flags come
+  // after the card and the profile.
+  void add_secret(config::SecretSettings secret) {
+    if (options_.connect) {
+      problems_.error({}, "--secret",
+                      "with --connect the daemon has the secrets; add one to its config");
+      return;
+    }
+    if (!secret.file.empty()) {
+      std::error_code failed;
+      const auto real = fs::canonical(secret.file, failed);
+      if (!failed) secret.file = real.string();
+    }
+    std::erase_if(launch_.settings.secret, [&](const config::SecretSettings& other) {
+      const bool is_replaced = other.name == secret.name || other.agent_env == secret.agent_env;
+      if (is_replaced) launch_.secret_values.erase(other.name);
+      if (is_replaced) std::erase(agent().secrets, other.name);
+      return is_replaced;
+    });
+    agent().secrets.push_back(secret.name);
+    launch_.settings.secret.push_back(std::move(secret));
+  }
+
+  // Without a value there is no secret: people who log in have none.
+  void add_profile_secret(config::SecretSettings secret) {
+    if (options_.connect) return;
+    auto value = variable(environment_, secret.agent_env);
+    if (!value.empty()) {
+      const auto good = acl::check_secret_value(value);
+      if (!good) {
+        problems_.error({}, secret.agent_env, good.error().message, "or use --no-profile");
+        return;
+      }
+      secret.file.clear();
+    } else {
+      if (secret.file.starts_with("~/")) secret.file.replace(0, 1, launch_.home);
+      if (secret.file.empty() || !is_there(secret.file)) return;
+    }
+    const auto name = secret.name;
+    launch_.notices.push_back(secret.agent_env + " is a placeholder inside: Stile adds " +
+                              (value.empty() ? secret.file : "its value") + " to requests to " +
+                              secret.hosts.front().pattern.text());
+    add_secret(std::move(secret));
+    if (!value.empty()) launch_.secret_values[name] = std::move(value);
   }
 
   void resolve(std::vector<std::string>& paths, const char* key) {
@@ -258,9 +318,16 @@ class Preparation {
     }
   }
 
+  // The key of the card becomes a secret if it is known where it may go.
   void add_key() {
     const auto& path = permissions().launch.api_key_file;
     if (path.empty()) return;
+    const auto& provider = *config::provider_named(permissions().launch.api_provider);
+    if (!provider.host.empty() && !options_.connect) {
+      auto secret = config::secret_of(provider);
+      secret.file = path;
+      return add_secret(std::move(secret));
+    }
     auto text = read_trusted(path, max_key_bytes, problems_);
     if (!text) return;
     const auto end = text->text.find_last_not_of(" \t\r\n");
@@ -270,8 +337,27 @@ class Preparation {
       problems_.file_error(path, "not one line with a key");
       return;
     }
-    const std::string name{config::key_variable(permissions().launch.api_provider)};
+    const std::string name{provider.variable};
     set_variable({name, std::move(text->text)}, permissions().launch.environment);
+    launch_.notices.push_back(
+        "the command can read the key of " + path + " in " + name + ": " +
+        (options_.connect ? "with --connect, only a [[secret]] of the daemon keeps it out"
+                          : "its host is not known; --secret NAME=FILE:HOST keeps it out"));
+  }
+
+  // Only what the agent uses, since nothing else should be read. Its variables get placeholders.
+  void choose_secrets() {
+    auto& secrets = launch_.settings.secret;
+    std::erase_if(secrets, [&](const config::SecretSettings& secret) {
+      const auto& used = agent().secrets;
+      return std::find(used.begin(), used.end(), secret.name) == used.end();
+    });
+    const config::Secrets all{secrets};
+    for (const auto& [name, entry] : all.all()) {
+      if (entry.secret->agent_env.empty()) continue;
+      set_variable({entry.secret->agent_env, acl::placeholder_of(agent().id, *entry.secret)},
+                   permissions().launch.environment);
+    }
   }
 
   void check() {

@@ -16,6 +16,7 @@ struct Policy {
 };
 
 // Without a config all settings have their defaults: the host's stile.toml is for its daemon.
-[[nodiscard]] config::Checked<Policy> make_policy(const Launch& launch);
+// Reads the values of secrets, but runs no commands for them if `runs_nothing`.
+[[nodiscard]] config::Checked<Policy> make_policy(const Launch& launch, bool runs_nothing);
 
 }  // namespace stile::run

@@ -36,7 +36,25 @@ Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options
   auto log = audit::Log::open(std::move(log_options));
   if (!log) return log.error();
   (*log)->set_tap([&summary](std::string_view lines) { summary.add(lines); });
-  return std::unique_ptr<Proxy>{new Proxy{std::move(policy), std::move(*log), std::move(control)}};
+  std::unique_ptr<Proxy> proxy{new Proxy{std::move(policy), std::move(*log), std::move(control)}};
+  if (auto done = proxy->prepare_opening(); !done) return done.error();
+  return proxy;
+}
+
+// The CA lives as long as the command, and is trusted nowhere else.
+Result<void> Proxy::prepare_opening() {
+  if (!policy_.base->opens_tunnels()) return {};
+  auto settings = policy_.base->loaded.settings.intercept;
+  settings.ca.clear();
+  if (auto done = opening_.open_authority(settings); !done) return done;
+  auto made = opening_.make_interceptor(settings);
+  if (!made) return made.error();
+  interceptor_ = std::move(*made);
+  return {};
+}
+
+Trust Proxy::trust() const {
+  return interceptor_ ? Trust{interceptor_->authority().trusted(), {}} : Trust{};
 }
 
 Proxy::Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control)
@@ -58,6 +76,7 @@ Result<void> Proxy::serve(UniqueFd listener) {
   shared_ = std::make_unique<session::Shared>(snapshot);
   shared_->granted_by = session::GrantedBy::flag;
   shared_->asks = &control_->asks();
+  if (interceptor_) shared_->set_interceptor(interceptor_);
   if (auto started = start_worker(std::move(listener)); !started) return started;
   control_->start(*shared_, workers_, std::move(control_socket_));
   return {};

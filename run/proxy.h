@@ -7,6 +7,7 @@
 #include "audit/log.h"
 #include "proxy/server/dns_environment.h"
 #include "proxy/server/host_addresses.h"
+#include "proxy/server/opening.h"
 #include "proxy/server/run_control.h"
 #include "run/policy.h"
 #include "run/service.h"
@@ -29,14 +30,18 @@ class Proxy final : public Service {
   void stop() override;
   [[nodiscard]] bool is_log_in_place() const override { return log_->is_in_place(); }
   [[nodiscard]] const std::string& agent() const override { return policy_.agent; }
+  [[nodiscard]] Trust trust() const override;
 
  private:
   Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control);
+  [[nodiscard]] Result<void> prepare_opening();
   [[nodiscard]] Result<void> start_worker(UniqueFd listener);
   void write_line(audit::Record record);
 
   Policy policy_;
   std::unique_ptr<audit::Log> log_;
+  server::Opening opening_;
+  std::shared_ptr<const intercept::Interceptor> interceptor_;  // null: nothing is opened
   server::DnsFiles dns_files_;
   std::optional<server::HostAddresses> addresses_;
   UniqueFd control_socket_;

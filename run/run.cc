@@ -47,10 +47,11 @@ std::vector<std::string> own_environment() {
   return variables;
 }
 
-Result<Plan> make_plan(const Options& options, const Launch& launch, const std::string& control) {
+Result<Plan> make_plan(const Options& options, const Launch& launch, const std::string& control,
+                       const Trust& trust) {
   Plan plan;
   plan.identity = launch.identity;
-  auto files = choose_files(options, launch, own_environment(), control);
+  auto files = choose_files(options, launch, own_environment(), control, trust);
   if (!files) return files.error();
   plan.files = std::move(*files);
   plan.command = launch.command;
@@ -167,7 +168,7 @@ std::unique_ptr<TerminalAsks> open_terminal_asks(const std::string& socket,
 bool is_in_sandbox() { return ::secure_getenv("AGENT_IN_SANDBOX") != nullptr; }
 
 int dry_run(const Options& options, const Launch& launch) {
-  const auto plan = make_plan(options, launch, {});
+  const auto plan = make_plan(options, launch, {}, {});
   if (!plan) return fail(plan.error().message);
   print_plan(launch, plan->files.view.view, std::cout);
   return std::cout.flush() ? 0 : confine::own_failure;
@@ -187,7 +188,7 @@ int run(const Options& options) {
   const bool can_be_answered = options.connect || !control.path().empty();
   const bool asks = launch && can_be_answered && !options.no_ask && TerminalAsks::is_possible();
   if (asks) ask_on_terminal(*launch);
-  auto policy = launch ? make_policy(*launch) : launch.error();
+  auto policy = launch ? make_policy(*launch, options.dry_run) : launch.error();
   if (!policy) {
     std::fputs(policy.error().text().c_str(), stderr);
     return confine::own_failure;
@@ -208,7 +209,7 @@ int run(const Options& options) {
         open_terminal_asks(options.connect.value_or(control.path()), (*service)->agent(),
                            grant_command(options, (*service)->agent(), control).after, live);
   }
-  auto plan = make_plan(options, *launch, control.folder());
+  auto plan = make_plan(options, *launch, control.folder(), (*service)->trust());
   if (!plan) return fail(plan.error().message);
   if (const auto notice = files_notice(plan->files.view.view); !notice.empty()) {
     std::fprintf(stderr, "stile: %s\n", notice.c_str());

@@ -3,11 +3,18 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace stile::run {
+
+// What the command has to trust, and variables with placeholders of a daemon's secrets.
+struct Trust {
+  std::string ca;                      // PEM; "": nothing is opened
+  std::vector<std::string> variables;  // "NAME=placeholder"
+};
 
 class Service {
  public:
@@ -18,6 +25,8 @@ class Service {
   virtual void tick() = 0;
   // The agent's id for operators: stile allow AGENT …
   [[nodiscard]] virtual const std::string& agent() const = 0;
+  // For hosts that are opened.
+  [[nodiscard]] virtual Trust trust() const { return {}; }
   // Closes all connections. Afterwards the summary is complete.
   virtual void stop() = 0;
   // Whether the path of the log still refers to the file that was written.

@@ -1,21 +1,16 @@
 // Interceptor: makes Stile an end of TLS, towards clients and towards origins.
 #include "proxy/intercept/interceptor.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <new>
+
+#include "base/ca_bundle.h"
 
 namespace stile::intercept {
 namespace {
 
 constexpr std::chrono::hours leaf_age{24};  // far below its life
 constexpr std::array<unsigned char, 9> http1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-
-// Where distributions keep all roots in one file. Workers cannot open files, so the hashed
-// directory that OpenSSL would search later is of no use.
-constexpr std::array bundles{"/etc/ssl/certs/ca-certificates.crt",
-                             "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
 
 // A client that sends no ALPN speaks HTTP/1.1; one that offers only other protocols is refused.
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
@@ -41,10 +36,11 @@ ContextPtr make_context(const SSL_METHOD* method) {
   return context;
 }
 
+// From one file: workers cannot open files, so the hashed directory that OpenSSL would search later
+// is of no use.
 void trust_system(SSL_CTX* context) {
-  for (const char* bundle : bundles) {
-    if (::access(bundle, R_OK) == 0 && SSL_CTX_load_verify_file(context, bundle) == 1) break;
-  }
+  const auto bundle = system_ca_bundle();
+  if (!bundle.empty()) SSL_CTX_load_verify_file(context, bundle.c_str());
   ERR_clear_error();
 }
 

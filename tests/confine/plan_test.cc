@@ -199,5 +199,16 @@ TEST(ConfinePlan, AWorkspaceCanBeReadOnlyOrEmpty) {
   EXPECT_EQ(view.directory, "/srv/project");
 }
 
+TEST(ConfinePlan, HidesPrivateFilesEvenIfTheyAreNamed) {
+  auto request = in("/home/u/project");
+  request.private_files = {"/home/u/project/key", "/srv/key", "/nowhere/key"};
+  request.expose = {"/srv"};
+  request.read = {"/home/u/project/key"};
+  const auto view = plan_view(request);
+  EXPECT_TRUE(covers(view, "/home/u/project/key"));
+  EXPECT_TRUE(covers(view, "/srv/key"));
+  EXPECT_FALSE(covers(view, "/nowhere/key"));
+}
+
 }  // namespace
 }  // namespace stile::confine

@@ -43,6 +43,7 @@ class Fence:
         """A stile.toml with the world's DNS, ports and private exceptions."""
         settings = self.world.settings(**sections)
         settings["dns"]["hosts_file"] = "/dev/null"
+        settings["intercept"]["trust"] = [self.ca_file]
         del settings["agent"]
         return self.write("stile.toml", toml(settings))
 

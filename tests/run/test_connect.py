@@ -102,3 +102,24 @@ def test_what_the_daemon_denies_stays_denied(fence, daemon):
     done = curl(fence, "--allow", "o.test")
     assert done.out == "403 000" and "(host-denied)" in done.err
     assert_untouched(origin)
+
+
+def test_the_ca_and_the_placeholders_of_the_daemon_are_used(fence):
+    world = fence.world
+    origin = world.tls_origin("a.test")
+    world.secret("api", "sk-real-value-0123456789", ["a.test"], header="X-Api-Key", agent_env="API_KEY")
+    fence.control = world.short_path("control.sock")
+    daemon = world.start()
+    until(lambda: os.path.exists(fence.control), 20, "the control socket")
+    os.chmod(os.path.dirname(fence.control), 0o755)
+    if fence.is_user and os.geteuid() == 0:
+        os.chown(fence.control, USER, USER)
+    card = fence.write("card.json", json.dumps(
+        {"agent_id": "alpha", "allowed_hosts": ["a.test"], "secrets": ["api"]}))
+    done = fence.shell("--connect", fence.control, "--card", card, config="", script=f"""
+        curl -q -sS -o /dev/null -w '%{{http_code}}\\n' -H "X-Api-Key: $API_KEY" https://a.test:{world.port}/; env""")
+    assert done.out.startswith("200\n") and "sk-real" not in done.out, done
+    assert origin.requests[0].values("x-api-key") == ["sk-real-value-0123456789"]
+    assert daemon.audit.wait_one(event="open")["secret"] == "api"
+    done = fence.shell("--connect", fence.control, "--secret", "x=/etc/hostname:a.test", config="", script="echo ran")
+    assert done.code == 125 and "--connect" in done.err and done.out == ""

@@ -68,11 +68,11 @@ def test_a_workspace_that_is_a_link_or_missing_is_refused(fence, workspace):
         assert done.code == 125 and word in done.err and done.out == "", (path, done)
 
 
-def test_a_key_file_becomes_the_variable_of_its_provider(fence, workspace):
+def test_a_key_whose_host_is_not_known_is_given_to_the_command_and_said(fence, workspace):
     key = fence.write("key", "sk-planted\n", 0o600)
-    given = card(fence, workspace, api_provider="anthropic", api_key_file=key)
-    done = fence.run("--card", given, command=["sh", "-c", "echo $ANTHROPIC_API_KEY"], config="")
-    assert done.out == "sk-planted\n", done
+    given = card(fence, workspace, api_provider="custom", api_key_file=key)
+    done = fence.run("--card", given, command=["sh", "-c", "echo $API_KEY"], config="")
+    assert done.out == "sk-planted\n" and "the command can read the key" in done.err, done
     assert "sk-planted" not in fence.run("--card", given, "--dry-run", command=["x"], config="").out
 
 

@@ -7,12 +7,12 @@
 namespace stile::cli {
 
 std::vector<AddCommand*> commands() {
-  return {add_status,  add_agents,  add_connections, add_tail,         add_explain,
-          add_asks,    add_approve, add_refuse,      add_allow,        add_revoke,
-          add_mode,    add_budget,  add_put_agent,   add_remove_agent, add_reload,
-          add_rotate,  add_drain,   add_doctor,      add_check,        add_diff,
-          add_suggest, add_audit,   add_init,        add_import_squid, add_run,
-          add_profile, add_ca,      add_notify,      add_help,         add_version};
+  return {add_status,       add_agents,    add_connections,  add_secrets, add_tail,   add_explain,
+          add_asks,         add_approve,   add_refuse,       add_allow,   add_revoke, add_mode,
+          add_budget,       add_put_agent, add_remove_agent, add_reload,  add_rotate, add_drain,
+          add_doctor,       add_check,     add_diff,         add_suggest, add_audit,  add_init,
+          add_import_squid, add_run,       add_profile,      add_ca,      add_notify, add_help,
+          add_version};
 }
 
 // `help` is read as `--help` before parsing; this entry only adds it to the list of commands.

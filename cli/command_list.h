@@ -7,7 +7,7 @@
 namespace stile::cli {
 
 // The state of the daemon.
-AddCommand add_status, add_agents, add_connections, add_tail, add_explain;
+AddCommand add_status, add_agents, add_connections, add_secrets, add_tail, add_explain;
 // What an agent may reach now.
 AddCommand add_asks, add_approve, add_refuse, add_allow, add_revoke, add_mode, add_put_agent,
     add_remove_agent, add_budget;

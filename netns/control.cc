@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/quoted.h"
+#include "config/json_loader.h"
 #include "control/client.h"
 
 namespace stile::netns {
@@ -36,6 +37,35 @@ std::string daemon_problem(const std::string& control_socket) {
   const auto answer = ask_daemon(control_socket, R"({"action":"ping"})");
   if (!answer) return answer.error().message;
   return control::is_ok(*answer) ? "" : "it says " + in_quotes(*answer);
+}
+
+AgentTrust agent_trust(const std::string& control_socket, const std::string& id) {
+  AgentTrust trust;
+  const auto answer =
+      ask_daemon(control_socket, R"({"action":"trust","agent":)" + json_text(id) + '}');
+  if (!answer && answer.error().kind == control::ClientError::Kind::absent) return trust;
+  if (!answer || !control::is_ok(*answer)) {
+    trust.problem = "programs will not trust opened hosts: " +
+                    (answer ? "the daemon says " + in_quotes(*answer) : answer.error().message);
+    return trust;
+  }
+  const auto document = config::parse_json(*answer, "the daemon's answer");
+  if (!document) {
+    trust.problem = document.error().text();
+    return trust;
+  }
+  const auto* members = document->as<config::Node::Table>();
+  for (const auto& [key, position, value] : members ? *members : config::Node::Table{}) {
+    const auto* text = value.as<std::string>();
+    if (key == "ca" && text != nullptr) trust.ca = *text;
+    const auto* variables = value.as<config::Node::Table>();
+    if (key != "environment" || variables == nullptr) continue;
+    for (const auto& one : *variables) {
+      const auto* placeholder = one.value.as<std::string>();
+      if (placeholder != nullptr) trust.variables.push_back(one.key + '=' + *placeholder);
+    }
+  }
+  return trust;
 }
 
 std::string unknown_agent_problem(const std::string& control_socket, const std::string& id) {

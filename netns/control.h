@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace stile::netns {
 
@@ -12,6 +13,14 @@ namespace stile::netns {
 
 // Why the daemon does not answer, for people; empty: it does.
 [[nodiscard]] std::string daemon_problem(const std::string& control_socket);
+
+// What a command of this agent has to trust, and the placeholders of its secrets.
+struct AgentTrust {
+  std::string ca;                      // PEM; "": the agent has no opened hosts
+  std::vector<std::string> variables;  // "NAME=placeholder"
+  std::string problem;                 // for people; "": none, or there is no daemon
+};
+[[nodiscard]] AgentTrust agent_trust(const std::string& control_socket, const std::string& id);
 
 // Why the daemon does not serve this agent, for people; empty: it has its card.
 [[nodiscard]] std::string unknown_agent_problem(const std::string& control_socket,

@@ -18,7 +18,9 @@
 #include "confine/powers.h"
 #include "confine/supervise.h"
 #include "confine/survey.h"
+#include "confine/trust.h"
 #include "confine/view.h"
+#include "netns/control.h"
 #include "netns/fence.h"
 #include "netns/inspect.h"
 #include "netns/namespaces.h"
@@ -115,13 +117,21 @@ Result<Prepared> prepare(Host& host, const ExecRequest& request) {
   if (!wanted) return wanted.error();
   auto writable = wanted->write;
   writable.push_back(wanted->directory);
-  return Prepared{std::move(**network),
-                  std::move(*user),
-                  {confine::plan_view(*wanted), {uids->first, uids->first}, {}},
-                  request.id,
-                  request.command,
-                  confine::agent_environment(
-                      {given, proxy_url(settings), agent_home, wanted->expose, writable, {}})};
+  auto agent = agent_trust(host.setup.control, request.id);
+  if (!agent.problem.empty()) std::fprintf(stderr, "stile-netns: %s\n", agent.problem.c_str());
+  const auto proxy = proxy_url(settings);
+  auto trust = confine::plan_trust(confine::read_trust(agent.ca, given), given, proxy);
+  auto more = std::move(agent.variables);
+  more.insert(more.end(), trust.variables.begin(), trust.variables.end());
+  confine::ViewRequest view{confine::plan_view(*wanted), {uids->first, uids->first}, {}};
+  view.own_files = std::move(trust.files);
+  return Prepared{
+      std::move(**network),
+      std::move(*user),
+      std::move(view),
+      request.id,
+      request.command,
+      confine::agent_environment({given, proxy, agent_home, wanted->expose, writable, more})};
 }
 
 // Changes from the host's root to the agent's. The order matters: first the mounts, while we have

@@ -1,5 +1,6 @@
 // The table of actions. A new action is one row here, and one function declared in commands.h and
-// defined in commands.cc or change_commands.cc. If it has a new field, control/request.cc reads it.
+// defined in commands.cc, secret_commands.cc or change_commands.cc. If it has a new field,
+// control/request.cc reads it.
 #include "proxy/commands/actions.h"
 
 #include "proxy/commands/commands.h"
@@ -77,6 +78,8 @@ const control::Actions& actions() {
        {},
        call<&Commands::explain>,
        check_explain},
+      {"secrets", reads, anywhere, {}, {}, {}, call<&Commands::secrets>},
+      {"trust", reads, daemon, {}, {"agent"}, {}, call<&Commands::trust>},
       {"tail", reads, anywhere, {}, {"agent", "verdict"}, {}, call<&Commands::tail>},
       {"log", reads, daemon, {}, {"agent", "rotated"}, {}, call<&Commands::log>},
       {"config", reads, daemon, {}, {"on_disk"}, {}, call<&Commands::config>},

@@ -29,6 +29,8 @@ class Commands final : public control::Service {
     // How long open connections may still run; nullopt: the daemon is not draining.
     std::function<std::optional<std::chrono::milliseconds>()> drain_time_left;
     std::string_view version;
+    // The CA that signs for opened hosts, PEM, made if there is none yet; "": that failed.
+    std::function<std::string()> trusted_ca = {};
     bool is_run = false;  // a `stile run`: refuses the actions that need a daemon
   };
   Commands(boost::asio::io_context& context, control::PolicyEditor& editor, AskDesk& asks,
@@ -49,6 +51,8 @@ class Commands final : public control::Service {
   void agent(const Request& request, const Client& client);
   void connections(const Request& request, const Client& client);
   void explain(const Request& request, const Client& client);
+  void secrets(const Request& request, const Client& client);
+  void trust(const Request& request, const Client& client);
   void tail(const Request& request, const Client& client);
   void log(const Request& request, const Client& client);
   void config(const Request& request, const Client& client);

@@ -56,6 +56,7 @@ void RunControl::start(session::Shared& shared, Workers& workers, UniqueFd socke
                                  [&shared] { return shared.connections.load(); },
                                  {},
                                  version,
+                                 {},
                                  true});
   server_ = std::make_unique<control::Server>(context_, *commands_);
   if (socket) server_->listen(std::move(socket), true);

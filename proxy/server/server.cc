@@ -125,6 +125,7 @@ Result<void> Server::open_editor() {
     if (!read) return read.error();
     saved = std::move(*read);
   }
+  if (auto done = prepare_secrets(); !done) return done;
   if (auto done = open_log(saved); !done) return done;
   if (store_.base->opens_tunnels()) {
     // An operator who asked for it gets no daemon that cannot do it.
@@ -136,6 +137,24 @@ Result<void> Server::open_editor() {
   editor_ = std::make_unique<control::PolicyEditor>(
       context_, store_.reader, control::LivePolicy{std::move(store_.base), saved}, std::move(file));
   asks_.restore(saved.asks, editor_->policy());
+  return {};
+}
+
+// Commands of secrets are run by a process that is forked here, before the CA is opened.
+Result<void> Server::prepare_secrets() {
+  const auto& secrets = store_.base->shared.secrets;
+  if (auto done = secrets_.start_helper(secrets); !done) return done;
+  config::Diagnostics problems;
+  secrets_.fill(secrets, problems);
+  if (problems.has_errors()) return Error{problems.text()};
+  store_.reader = [this, read = store_.reader]() -> config::Checked<control::Reading> {
+    auto reading = read();
+    if (!reading) return reading;
+    config::Diagnostics unusable;
+    secrets_.fill(reading->shared->secrets, unusable);
+    if (unusable.has_errors()) return unusable;
+    return reading;
+  };
   return {};
 }
 
@@ -152,6 +171,7 @@ Result<void> Server::confine() {
   }
   if (auto confined = confine_process(writable); !confined) return confined;
   file_thread_ = std::make_unique<FileThread>();
+  secrets_.start();
   log_->set_rotator([this](const std::string& path, std::uint32_t keep) {
     std::optional<Result<audit::File>> rotated;
     file_thread_->run([&] { rotated.emplace(audit::rotate(path, keep)); });
@@ -229,7 +249,8 @@ void Server::start_control() {
       context_, *editor_, asks_, *log_, ports_of(workers_),
       commands::Commands::Daemon{[this] { drain(); }, [this] { return reopen_log(); },
                                  [this] { return shared_->connections.load(); },
-                                 [this] { return drain_time_left(); }, version});
+                                 [this] { return drain_time_left(); }, version,
+                                 [this] { return trusted_ca(); }});
   control_ = std::make_unique<control::Server>(context_, *service_);
   if (control_sockets_.control) control_->listen(std::move(control_sockets_.control), true);
   if (control_sockets_.read_only) control_->listen(std::move(control_sockets_.read_only), false);
@@ -302,6 +323,14 @@ void Server::prepare_opening() {
   } else {
     log::error("tunnels cannot be opened and are refused: " + made.error().message);
   }
+}
+
+// Launchers ask before their agent exists, so it may not have been needed yet.
+std::string Server::trusted_ca() {
+  const auto opened = opening_.open_authority(settings().intercept);
+  if (opened) return opening_.authority()->trusted();
+  log::error(opened.error().message);
+  return {};
 }
 
 void Server::settings_changed() {

@@ -26,6 +26,7 @@
 #include "proxy/server/listeners.h"
 #include "proxy/server/opening.h"
 #include "proxy/server/policy_store.h"
+#include "proxy/server/secret_keeper.h"
 #include "proxy/server/worker.h"
 
 namespace stile::server {
@@ -54,6 +55,8 @@ class Server {
  private:
   [[nodiscard]] Result<void> bind();
   [[nodiscard]] Result<void> open_editor();
+  [[nodiscard]] Result<void> prepare_secrets();
+  [[nodiscard]] std::string trusted_ca();
   [[nodiscard]] Result<void> confine();
   [[nodiscard]] Result<void> open_log(const control::SavedState& saved);
   void start_workers();
@@ -82,6 +85,7 @@ class Server {
   void notify(const std::string& state) const;
 
   Opening opening_;
+  SecretKeeper secrets_;
   PolicyStore store_;  // its base belongs to the editor once there is one
   boost::asio::io_context context_;
   boost::asio::signal_set signals_;

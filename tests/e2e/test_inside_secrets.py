@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from harness.checks import assert_denied, assert_untouched
+from harness.cli import Operator
 from harness.http_origin import response
 from harness.inside import Inside
 from harness.wait import until
@@ -33,9 +34,12 @@ def assert_nowhere(world, proxy, value=VALUE):
     environment = Path(f"/proc/{proxy.process.pid}/environ").read_bytes()
     assert value.encode() not in environment
     with proxy.control() as control:
-        for action in ("status", "agents", "connections"):
+        for action in ("status", "agents", "connections", "secrets", "trust", "config"):
             assert value not in str(control.ask(action))
         assert value not in str(control.ask("agent", agent="alpha"))
+        assert value not in str(control.ask("trust", agent="alpha"))
+    for pid in Path(f"/proc/{proxy.process.pid}/task").iterdir():
+        assert value.encode() not in (pid / "comm").read_bytes()
 
 
 def test_the_secret_is_put_in_and_shown_nowhere(keyed):
@@ -52,6 +56,7 @@ def test_the_secret_is_put_in_and_shown_nowhere(keyed):
 @pytest.mark.parametrize("headers", [
     [], ["X-Api-Key: planted-key-of-an-attacker"], ["x-api-key: a", "X-API-KEY: b"],
     ["Authorization: Bearer planted-key"], ["Proxy-Authorization: Basic eDp5"],
+    ["Connection: x-api-key", "X-Api-Key: planted"], ["Connection: close, X-API-KEY"],
 ])
 def test_credentials_of_the_agents_own_do_not_get_out(keyed, headers):
     inside = Inside(keyed, keyed.start())
@@ -220,6 +225,39 @@ def test_a_value_that_cannot_be_used_refuses_the_config(keyed, text, mode, probl
     assert proxy.wait_exit() == 1
     assert problem in proxy.log_text() and text not in proxy.log_text()
     proxy.expected_exit = {1}
+
+
+def test_secrets_are_listed_with_their_last_use_over_reloads(keyed):
+    keyed.secrets[0]["agent_env"] = "API_KEY"
+    proxy = keyed.start()
+    operator = Operator(proxy)
+    with proxy.control() as control:
+        listed, = control.do("secrets")["secrets"]
+        assert listed.items() >= {"name": "api", "hosts": ["a.test"], "agents": ["alpha"], "source": "file",
+                                  "header": "X-Api-Key", "has_value": True}.items()
+        assert "last_used" not in listed
+        assert "never" in operator.does("secrets")
+        assert Inside(keyed, proxy).get("/v1").status == 200
+        used = control.do("secrets")["secrets"][0]["last_used"]
+        control.do("reload")
+        assert control.do("secrets")["secrets"][0]["last_used"] == used
+        trust = control.do("trust", agent="alpha")
+        assert trust["ca"] == Path(proxy.stile_ca).read_text()
+        assert trust["environment"] == {"API_KEY": "sk-placeholder-1"}
+    assert used in operator.does("secrets") and VALUE not in operator.does("secrets", "--json")
+
+
+def test_explain_judges_the_request_itself(keyed):
+    proxy = keyed.start()
+    operator = Operator(proxy)
+    port = keyed.port
+    for words, code, word in [
+            ([f"POST https://a.test:{port}/v1"], 0, "allow"), (["POST", f"https://a.test:{port}/v1"], 0, "allow"),
+            ([f"GET https://a.test:{port}/sk-placeholder-1"], 1, "placeholder-misplaced"),
+            ([f"GET https://b.test:{port}/x?y=sk-placeholder-1"], 1, "placeholder-misplaced")]:
+        done = operator("explain", "alpha", *words)
+        assert done.code == code and word in done.out, (words, done)
+    assert_untouched(keyed.origin, keyed.other)
 
 
 def test_a_reload_that_takes_the_secret_away_ends_its_requests(keyed):

@@ -315,8 +315,10 @@ bool Decider::check_request() {
     if (fault.rule && !is_observed()) decision_.rule = fault.rule;
     note(11, step, "pass", [&] {
       if (decision_.terms.by_grant) return "allowed by grant " + granted.grant->id;
-      return fault.rule ? "allowed by the request entry " + fault.rule.describe()
-                        : std::string{"no request entry covers this host"};
+      if (!fault.rule) return std::string{"no request entry covers this host"};
+      std::string detail = "allowed by the request entry " + fault.rule.describe();
+      if (!decision_.terms.push_rules.empty()) detail += ", if the refs of the push are";
+      return detail;
     });
   }
   // No secret goes out without TLS.

@@ -63,6 +63,8 @@ constexpr std::array<ReasonRow, reason_count> rows{{
     {Reason::upgrade_not_allowed, "upgrade-not-allowed", 403,
      "No request entry for this host allows a WebSocket here."},
     {Reason::body_too_large, "body-too-large", 413, "The request's body is larger than max_body."},
+    {Reason::ref_not_allowed, "ref-not-allowed", 403,
+     "The push would change a ref that no capability covers, or delete one."},
     {Reason::credential_refused, "credential-refused", 403,
      "The agent sent a credential of its own to a host where Stile sets it."},
     {Reason::placeholder_misplaced, "placeholder-misplaced", 403,

@@ -40,6 +40,7 @@ enum class Reason : std::uint8_t {
   path_not_allowed,
   upgrade_not_allowed,
   body_too_large,
+  ref_not_allowed,
   credential_refused,
   placeholder_misplaced,
   origin_certificate,

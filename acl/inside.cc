@@ -51,10 +51,17 @@ bool allows_method(const RequestRule& rule, std::string_view method) {
          std::find(rule.methods.begin(), rule.methods.end(), method) != rule.methods.end();
 }
 
+bool allows_query(const RequestRule& rule, std::string_view query) {
+  return rule.queries.empty() ||
+         std::find(rule.queries.begin(), rule.queries.end(), query) != rule.queries.end();
+}
+
 // The steps within one entry, in the order of the reasons: a later one came nearer.
 Reason fault_in(const RequestRule& rule, const RequestFacts& facts) {
   if (!allows_method(rule, facts.method)) return Reason::method_not_allowed;
-  if (!matches_any(rule.paths, facts.path)) return Reason::path_not_allowed;
+  if (!matches_any(rule.paths, facts.path) || !allows_query(rule, facts.query)) {
+    return Reason::path_not_allowed;
+  }
   if (facts.wants_websocket && !rule.websocket) return Reason::upgrade_not_allowed;
   if (rule.max_body && facts.body_bytes && *facts.body_bytes > *rule.max_body) {
     return Reason::body_too_large;
@@ -67,7 +74,8 @@ std::string detail_of(Reason reason, const RequestFacts& facts) {
     case Reason::method_not_allowed:
       return in_quotes(facts.method) + " is not among the methods of any entry for this host";
     case Reason::path_not_allowed:
-      return in_quotes(facts.path) + " is not among the paths of an entry with this method";
+      return in_quotes(facts.path) +
+             " with its query is not among the paths of an entry with this method";
     case Reason::upgrade_not_allowed:
       return "no entry for this request has websocket = true";
     case Reason::body_too_large:
@@ -136,12 +144,21 @@ RequestFault judge_request(const Inside& inside, const HostKey& key, std::uint16
   RequestFault nearest{entries.empty() ? Reason::none : Reason::method_not_allowed, {}, {}};
   for (const Covering& entry : entries) {
     const Reason fault = fault_in(inside.requests[entry.owner], facts);
-    if (fault == Reason::none) {
-      terms.rule = &inside.requests[entry.owner];
+    const RequestRule& rule = inside.requests[entry.owner];
+    if (fault == Reason::none && rule.push_refs.empty()) {
+      terms.push_rules.clear();
+      terms.rule = &rule;
       nearest = {Reason::none, {}, entry.rule};
       break;
     }
-    nearest.reason = std::max(nearest.reason, fault);
+    if (fault == Reason::none) {
+      terms.push_rules.push_back(&rule);  // another entry may allow more refs, or all of them
+      if (terms.rule == nullptr) {
+        terms.rule = &rule;
+        nearest = {Reason::none, {}, entry.rule};
+      }
+    }
+    if (terms.rule == nullptr) nearest.reason = std::max(nearest.reason, fault);
   }
   if (entries.empty() && facts.wants_websocket) nearest.reason = Reason::upgrade_not_allowed;
   if (is_granted && lacks_an_entry(nearest.reason)) {
@@ -161,6 +178,14 @@ RequestFault judge_request(const Inside& inside, const HostKey& key, std::uint16
     if (!is_set && matches_any(secret->secret->paths, facts.path)) terms.secrets.push_back(secret);
   }
   return nearest;
+}
+
+std::string judge_push(const RequestTerms& terms, std::span<const PushCommand> commands) {
+  std::vector<RefPattern> allowed;
+  for (const RequestRule* rule : terms.push_rules) {
+    allowed.insert(allowed.end(), rule->push_refs.begin(), rule->push_refs.end());
+  }
+  return judge_push(allowed, commands);
 }
 
 RequestFault judge_credentials(const Inside& inside, const RequestFacts& facts,

@@ -10,19 +10,22 @@
 #include <vector>
 
 #include "acl/decision.h"
+#include "acl/git_push.h"
 #include "acl/path_pattern.h"
 #include "acl/rule_set.h"
 #include "acl/secret.h"
 
 namespace stile::acl {
 
-// One [[agent.request]] without its host.
+// One [[agent.request]], or one request of a capability, without its host.
 struct RequestRule {
   std::vector<std::string> methods;  // empty: any
   std::vector<PathPattern> paths;    // empty: any
+  std::vector<std::string> queries;  // whole query strings; empty: any
   std::optional<std::uint64_t> max_body;
   bool websocket = false;
   std::vector<std::string> keep_headers;  // lower-case
+  std::vector<RefPattern> push_refs;      // not empty: a git push that changes only these
 };
 
 // A tunnel to one of these hosts is opened. A host without a port means every port: a rule that
@@ -49,7 +52,8 @@ struct RequestFacts {
   bool names_tunnel = false;  // its authority is that of the CONNECT
   std::string_view method;
   std::string_view path;    // without the query
-  std::string_view target;  // with it
+  std::string_view query;   // without the question mark
+  std::string_view target;  // path and query as they were sent
   bool wants_websocket = false;
   std::optional<std::uint64_t> body_bytes;  // if announced
   // Null once the head is gone: a request in progress is judged again without step 12.
@@ -58,7 +62,9 @@ struct RequestFacts {
 
 // What a request that passes may do.
 struct RequestTerms {
-  const RequestRule* rule = nullptr;        // null: no entry covers this host
+  const RequestRule* rule = nullptr;  // null: no entry covers this host
+  // Not empty: a git push, whose commands have to be covered by these together.
+  std::vector<const RequestRule*> push_rules;
   std::vector<const AgentSecret*> secrets;  // to be put in, one for each header
   std::vector<const AgentSecret*> of_host;  // all secrets of this host: its answers are scrubbed
   bool by_grant = false;                    // no entry allows it, but a grant does
@@ -74,6 +80,10 @@ struct RequestFault {
 [[nodiscard]] RequestFault judge_request(const Inside& inside, const HostKey& key,
                                          std::uint16_t port, const RequestFacts& facts,
                                          RequestTerms& terms, bool is_granted = false);
+// The last part of step 11, once the commands of a push are there. Empty: the push is allowed; else
+// why it is refused, for people.
+[[nodiscard]] std::string judge_push(const RequestTerms& terms,
+                                     std::span<const PushCommand> commands);
 // Step 12, with the terms of step 11. `credentials` are the header names to strip, in lower case.
 [[nodiscard]] RequestFault judge_credentials(const Inside& inside, const RequestFacts& facts,
                                              std::span<const std::string> credentials,

@@ -90,6 +90,9 @@ constexpr RefusalWords words_of(Reason reason) {
     case Reason::body_too_large:
       return {did_refuse, "the body of the request is too large",
               "send less, or ask the operator to raise max_body"};
+    case Reason::ref_not_allowed:
+      return {did_refuse, "the push would change or delete a ref that it may not",
+              "push to a branch that the operator allows"};
     case Reason::credential_refused:
       return {did_refuse, "the request carries a credential of its own",
               "send it without one: Stile adds the operator's"};

@@ -181,6 +181,9 @@ Advice after_inside(std::string_view reason, const Entry& entry) {
   if (reason == "path-not-allowed") return entry("add the path to a `request` entry");
   if (reason == "upgrade-not-allowed") return entry("set websocket = true in a `request` entry");
   if (reason == "body-too-large") return entry("raise max_body in a `request` entry");
+  if (reason == "ref-not-allowed") {
+    return entry("add the ref to git:push in `can`; deletions and signed pushes stay refused");
+  }
   if (reason == "credential-refused") {
     return entry("remove the key from the client, or set own = \"replace\" in the secret");
   }

@@ -15,7 +15,7 @@ AddCommand add_asks, add_approve, add_refuse, add_allow, add_revoke, add_mode, a
 AddCommand add_reload, add_rotate, add_drain, add_doctor, add_ca, add_notify;
 // Without a daemon.
 AddCommand add_check, add_diff, add_suggest, add_audit, add_import_squid, add_init, add_run,
-    add_profile;
+    add_profile, add_can;
 // About the program.
 AddCommand add_help, add_version;
 

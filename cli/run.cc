@@ -73,6 +73,12 @@ void add_run(Command& stile) {
       ->allow_extra_args(false)
       ->take_all();
   command
+      ->add_option("--can", options->can,
+                   "a capability, such as \"github:read acme/app\"; stile can lists them")
+      ->type_name("CAPABILITY")
+      ->allow_extra_args(false)
+      ->take_all();
+  command
       ->add_option("--ech", options->ech,
                    "allow encrypted TLS hellos to the hosts of this pattern; browsers need it")
       ->type_name("PATTERN")
@@ -139,6 +145,7 @@ void add_run(Command& stile) {
       "Examples:\n"
       "  stile run --allow api.github.com -- curl https://api.github.com/zen\n"
       "  stile run --allow .example.org --allow http://packages.example.net -- make\n"
+      "  stile run --can \"git:fetch github.com/acme/app\" --can npm:install -- ./build\n"
       "  stile run --observe --audit seen.jsonl -- ./agent     what does it ask for?\n"
       "  stile run -- claude                                   with its profile\n"
       "  stile run --allow api.anthropic.com --secret anthropic=key.txt:api.anthropic.com -- "

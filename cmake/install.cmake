@@ -26,6 +26,7 @@ install(CODE "
   include(${PROJECT_SOURCE_DIR}/cmake/install_text.cmake)" COMPONENT daemon)
 
 stile_install_files(daemon ${CMAKE_INSTALL_DATADIR}/stile/profiles profiles/*.toml)
+stile_install_files(daemon ${CMAKE_INSTALL_DATADIR}/stile/capabilities capabilities/*.toml)
 
 # systemd always searches below lib, even if the libraries are elsewhere.
 file(GLOB units CONFIGURE_DEPENDS systemd/*.service systemd/*.socket)
@@ -50,6 +51,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/systemd/logrotate.d/stile)
   stile_install_config(systemd/logrotate.d/stile /etc/logrotate.d)
 endif()
 install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}/etc/stile/agents.d\")" COMPONENT daemon)
+install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}/etc/stile/capabilities.d\")" COMPONENT daemon)
 
 # Each shell has its own directory and file name.
 foreach(completion bash-completion/completions/stile=stile.bash zsh/vendor-completions/_stile=_stile

@@ -90,6 +90,7 @@ Shared share(const Loaded& loaded) {
                 loaded.settings.limits,
                 loaded.lists,
                 Secrets{loaded.settings.secret},
+                CapabilityFiles{loaded.owner},
                 {},
                 {}};
   shared.lists.forget_failures();
@@ -136,7 +137,7 @@ Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettin
   }
   auto allow = gather(agent.allow, agent.allow_files, agent, "allow_files", shared.lists, problems);
   auto deny = gather(agent.deny, agent.deny_files, agent, "deny_files", shared.lists, problems);
-  policy->inside = compile_inside(agent, shared.secrets, problems);
+  policy->inside = compile_inside(agent, shared.secrets, shared.capabilities, problems);
   // What a request entry names is allowed, for its requests.
   if (policy->inside && policy->inside->request_hosts) {
     allow.push_back(policy->inside->request_hosts);

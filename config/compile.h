@@ -8,6 +8,7 @@
 
 #include "acl/policy.h"
 #include "acl/regex_set.h"
+#include "config/capability.h"
 #include "config/diagnostics.h"
 #include "config/load.h"
 #include "config/secrets.h"
@@ -33,6 +34,7 @@ struct Shared {
   LimitSettings limits;
   ListFileCache lists;
   Secrets secrets;
+  CapabilityFiles capabilities;
   RuleSets deny;  // the global ones: of [egress], then of its files
   RegexCache regexes;
 };

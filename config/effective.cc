@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/quoted.h"
 #include "config/compile.h"
+#include "config/inside_values.h"
 #include "config/schema.h"
 
 namespace stile::config {
@@ -61,7 +63,7 @@ std::string count_text(const std::vector<std::string>& files, const ListFileCach
 }
 
 void print_key(const Key<AgentSettings>& key, const AgentSettings& agent, const Settings& settings,
-               const ListFileCache& lists, std::ostream& out) {
+               const ListFileCache& lists, CapabilityFiles& capabilities, std::ostream& out) {
   auto value = key.print(agent);
   auto own_place = place_text(place_of(agent.place.file, agent.keys, "agent", key.name));
   const auto* global = global_key(key.name);
@@ -87,21 +89,34 @@ void print_key(const Key<AgentSettings>& key, const AgentSettings& agent, const 
   }
 }
 
+// What `can` stands for, as comments: in a config it would be written as [[agent.request]].
+void print_capabilities(const AgentSettings& agent, CapabilityFiles& files, std::ostream& out) {
+  if (agent.can.empty() || !files.get()) return;
+  for (const auto& can : agent.can) {
+    const auto requests = files.get()->expand(can.text);
+    if (!requests) continue;  // reported when the policy was made
+    out << "# " << printable(can.text) << '\n';
+    for (const auto& request : *requests) out << "#   " << RequestElement::print(request) << '\n';
+  }
+}
+
 }  // namespace
 
 void print_effective(const AgentSettings& agent, const Settings& settings,
                      const ListFileCache& lists, std::ostream& out) {
   out << "[[agent]]\n";
   for (const auto& key : agent_keys()) print_key(key, agent, settings, lists, out);
+  print_capabilities(agent, capabilities, out);
 }
 
 void print_effective(const Loaded& loaded, std::ostream& out) {
   bool is_first = true;
+  CapabilityFiles capabilities{loaded.owner};
   for (const auto* agents : {&loaded.settings.agent, &loaded.cards.accepted}) {
     for (const auto& agent : *agents) {
       if (!is_first) out << '\n';
       is_first = false;
-      print_effective(agent, loaded.settings, loaded.lists, out);
+      print_effective(agent, loaded.settings, loaded.lists, capabilities, out);
     }
   }
 }

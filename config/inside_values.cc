@@ -3,15 +3,20 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/ascii.h"
 #include "base/quoted.h"
+#include "config/settings_reader.h"
 
 namespace stile::config {
 namespace {
 
-constexpr std::array<std::string_view, 6> request_keys{"host",     "methods",   "paths",
-                                                       "max_body", "websocket", "keep_headers"};
+// Those that only capabilities have come last.
+constexpr std::array<std::string_view, 9> request_keys{"host",     "methods",    "paths",
+                                                       "max_body", "websocket",  "keep_headers",
+                                                       "query",    "plain_http", "refs"};
+constexpr std::size_t own_request_keys = 6;
 
 std::optional<PlacedPattern> read_request_host(const Node& node, const Reader& reader) {
   auto host = PatternElement::read(node, reader);
@@ -46,7 +51,30 @@ bool read_request_key(const Member& member, const Reader& reader, RequestSetting
   if (member.key == "paths") return take<List<PathPatternElement>>(value, reader, request.paths);
   if (member.key == "max_body") return take<Budget>(value, reader, request.max_body);
   if (member.key == "websocket") return take<Boolean>(value, reader, request.websocket);
+  if (member.key == "query") return take<List<QueryElement>>(value, reader, request.queries);
+  if (member.key == "refs") return take<List<RefElement>>(value, reader, request.refs);
+  if (member.key == "plain_http") return take<Boolean>(value, reader, request.plain_http);
   return take<List<HeaderNameElement>>(value, reader, request.keep_headers);
+}
+
+std::optional<RequestSettings> read_request(const Node& node, const Reader& reader,
+                                            std::span<const std::string_view> keys) {
+  const auto* table = node.as<Node::Table>();
+  if (table == nullptr) return reader.wrong_type(node, "a table");
+  RequestSettings request;
+  bool is_good = true, has_host = false;
+  for (const auto& member : *table) {
+    if (std::find(keys.begin(), keys.end(), member.key) == keys.end()) {
+      unknown_key(member, reader, {keys.begin(), keys.end()});
+      is_good = false;
+      continue;
+    }
+    has_host = has_host || member.key == "host";
+    is_good = read_request_key(member, reader, request) && is_good;
+  }
+  if (!has_host) return reader.error(node, "host is missing");
+  if (is_good && request.methods.empty()) return reader.error(node, "methods must not be empty");
+  return is_good ? std::optional{std::move(request)} : std::nullopt;
 }
 
 }  // namespace
@@ -112,25 +140,48 @@ std::optional<std::string> MethodElement::read(const Node& node, const Reader& r
                       "methods are in capitals; \"*\" is any");
 }
 
+std::optional<std::string> QueryElement::read(const Node& node, const Reader& reader) {
+  auto text = Text::read(node, reader);
+  if (!text) return std::nullopt;
+  const bool is_query =
+      std::all_of(text->begin(), text->end(), [](char c) { return c > 0x20 && c < 0x7f; }) &&
+      text->find_first_of("?#") == std::string::npos;
+  if (is_query) return text;
+  return reader.error(node, in_quotes(*text) + " is not a query",
+                      "write it as clients send it, without the ?");
+}
+
+std::optional<acl::RefPattern> RefElement::read(const Node& node, const Reader& reader) {
+  const auto* text = node.as<std::string>();
+  if (text == nullptr) return reader.wrong_type(node, "a string");
+  auto pattern = acl::RefPattern::parse(*text);
+  if (!pattern) return reader.error(node, pattern.error().message);
+  return std::move(*pattern);
+}
+
+std::optional<CanSettings> CanElement::read(const Node& node, const Reader& reader) {
+  auto text = Text::read(node, reader);
+  if (!text) return std::nullopt;
+  return CanSettings{std::move(*text), node.position.line, node.position.column};
+}
+
 std::optional<RequestSettings> RequestElement::read(const Node& node, const Reader& reader) {
-  const auto* table = node.as<Node::Table>();
-  if (table == nullptr) return reader.wrong_type(node, "a table, [[agent.request]]");
-  RequestSettings request;
-  bool is_good = true, has_host = false;
-  for (const auto& member : *table) {
-    if (std::find(request_keys.begin(), request_keys.end(), member.key) == request_keys.end()) {
-      reader.problems.error(
-          reader.place(member.position), reader.key, "unknown key " + in_quotes(member.key),
-          "the keys here are host, methods, paths, max_body, websocket and keep_headers");
-      is_good = false;
-      continue;
-    }
-    has_host = has_host || member.key == "host";
-    is_good = read_request_key(member, reader, request) && is_good;
+  return read_request(node, reader, std::span{request_keys}.first(own_request_keys));
+}
+
+std::optional<RequestSettings> CapabilityRequestElement::read(const Node& node,
+                                                              const Reader& reader) {
+  auto request = read_request(node, reader, request_keys);
+  if (!request) return std::nullopt;
+  const auto is_reading = [](const std::string& method) {
+    return method == "GET" || method == "HEAD";
+  };
+  // A client has no use for a body here, but it could carry data out.
+  const auto& methods = request->methods;
+  if (!request->max_body && std::all_of(methods.begin(), methods.end(), is_reading)) {
+    request->max_body = 0;
   }
-  if (!has_host) return reader.error(node, "host is missing");
-  if (is_good && request.methods.empty()) return reader.error(node, "methods must not be empty");
-  return is_good ? std::optional{std::move(request)} : std::nullopt;
+  return request;
 }
 
 std::string RequestElement::print(const Value& value) {
@@ -142,6 +193,9 @@ std::string RequestElement::print(const Value& value) {
   if (!value.keep_headers.empty()) {
     out += ", keep_headers = " + List<HeaderNameElement>::print(value.keep_headers);
   }
+  if (!value.queries.empty()) out += ", query = " + List<QueryElement>::print(value.queries);
+  if (!value.refs.empty()) out += ", refs = " + List<RefElement>::print(value.refs);
+  if (value.plain_http) out += ", plain_http = true";
   return out + '}';
 }
 

@@ -84,12 +84,41 @@ struct MethodElement {
   static std::string print(const Value& value) { return Text::print(value); }
 };
 
+struct QueryElement {  // a whole query string
+  static constexpr std::string_view list_type = "list of queries";
+  static constexpr bool may_repeat = false;
+  using Value = std::string;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return Text::print(value); }
+};
+
+struct RefElement {
+  static constexpr std::string_view list_type = "list of refs with * and **";
+  static constexpr bool may_repeat = true;
+  using Value = acl::RefPattern;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return Text::print(value.text()); }
+};
+
+struct CanElement {  // its words are checked when it is expanded, see capability.h
+  static constexpr std::string_view list_type = "list of capabilities";
+  static constexpr bool may_repeat = false;
+  using Value = CanSettings;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value) { return Text::print(value.text); }
+};
+
 struct RequestElement {
   static constexpr std::string_view list_type = "list of tables";
   static constexpr bool may_repeat = true;
   using Value = RequestSettings;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value);
+};
+
+// A request of a capability: it has more keys, and no body unless it says so.
+struct CapabilityRequestElement {
+  static std::optional<RequestSettings> read(const Node& node, const Reader& reader);
 };
 
 }  // namespace stile::config

@@ -115,10 +115,11 @@ constexpr std::array all_sections{
     Section{"audit", "The log of everything that was let through or refused."},
     Section{"agents", "Where agent cards are read from."},
     Section{"netns", "The network of the namespaces that `stile-netns` makes."},
-    Section{"intercept",
-            "The TLS of hosts that are opened, because an agent has a `request` entry or a secret "
-            "for them. All other tunnels stay TLS from end to end. See "
-            "[inside-tls.md](inside-tls.md)."},
+    Section{
+        "intercept",
+        "The TLS of hosts that are opened, because an agent has a `can` or `request` entry or a "
+        "secret for them. All other tunnels stay TLS from end to end. See "
+        "[inside-tls.md](inside-tls.md)."},
 };
 
 using Server = ServerSettings;
@@ -282,6 +283,11 @@ constexpr std::array all_agent_keys{
     agent_key<&Agent::contact, Text>("contact", "As in [egress]."),
     agent_key<&Agent::secrets, List<SecretNameElement>>(
         "secrets", "Names of the [[secret]] that are put into its requests."),
+    agent_key<&Agent::can, List<CanElement>>(
+        "can",
+        "Capabilities, such as `\"github:read acme/app\"`: named sets of requests. Their hosts are "
+        "allowed for these requests and no others. `stile can` lists them; see "
+        "[capabilities.md](capabilities.md)."),
     agent_key<&Agent::request, List<RequestElement>>(
         "request",
         "What it may do on a host, as [[agent.request]]: `host`, `methods` (`[\"GET\", "

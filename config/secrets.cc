@@ -100,6 +100,8 @@ acl::RequestRule request_rule(const RequestSettings& from) {
   rule.paths = from.paths;
   rule.max_body = from.max_body;
   rule.websocket = from.websocket;
+  rule.queries = from.queries;
+  rule.push_refs = from.refs;
   for (const auto& name : from.keep_headers) rule.keep_headers.push_back(lower_case(name));
   return rule;
 }
@@ -195,12 +197,18 @@ std::vector<std::string> Secrets::refresh(uid_t owner, std::int64_t now_us) cons
 }
 
 std::shared_ptr<const acl::Inside> compile_inside(const AgentSettings& agent,
-                                                  const Secrets& secrets, Diagnostics& problems) {
-  if (agent.request.empty() && agent.secrets.empty()) return nullptr;
+                                                  const Secrets& secrets,
+                                                  CapabilityFiles& capabilities,
+                                                  Diagnostics& problems) {
+  if (agent.request.empty() && agent.can.empty() && agent.secrets.empty()) return nullptr;
   auto inside = std::make_shared<acl::Inside>();
   HostList request_hosts{agent.place.file}, secret_hosts{agent.place.file};
-  for (const auto& request : agent.request) {
+  for (const auto& request : all_requests(agent, capabilities, problems)) {
     request_hosts.add(request.host, inside->requests.size());
+    if (request.plain_http) {
+      const auto plain = acl::Pattern::parse("http://" + request.host.pattern.text());
+      if (plain) request_hosts.add({*plain, request.host.line}, inside->requests.size());
+    }
     inside->requests.push_back(request_rule(request));
   }
   for (const auto& name : agent.secrets) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "acl/inside.h"
+#include "config/capability.h"
 #include "config/diagnostics.h"
 #include "config/settings.h"
 
@@ -48,6 +49,7 @@ class Secrets {
 // What of an agent's entry sees inside TLS; null: nothing.
 [[nodiscard]] std::shared_ptr<const acl::Inside> compile_inside(const AgentSettings& agent,
                                                                 const Secrets& secrets,
+                                                                CapabilityFiles& capabilities,
                                                                 Diagnostics& problems);
 
 }  // namespace stile::config

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "acl/address.h"
+#include "acl/git_push.h"
 #include "acl/path_pattern.h"
 #include "acl/pattern.h"
 #include "acl/policy.h"
@@ -161,7 +162,7 @@ struct SecretSettings {
   std::string placeholder;
 };
 
-// One [[agent.request]].
+// One [[agent.request]], or one request of a capability.
 struct RequestSettings {
   PlacedPattern host;
   std::vector<std::string> methods{"GET", "HEAD"};
@@ -169,7 +170,18 @@ struct RequestSettings {
   std::optional<std::uint64_t> max_body;
   bool websocket = false;
   std::vector<std::string> keep_headers;
+  std::vector<std::string> queries;   // only of capabilities; empty: any
+  bool plain_http = false;            // only of capabilities: http:// too
+  std::vector<acl::RefPattern> refs;  // only of capabilities: a git push to these
   friend bool operator==(const RequestSettings&, const RequestSettings&) = default;
+};
+
+// One entry of `can`: a capability and its parameters, as they were written.
+struct CanSettings {
+  std::string text;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  friend bool operator==(const CanSettings&, const CanSettings&) = default;
 };
 
 // One [[agent]] or one card. An unset optional uses the value of [egress] or [limits].
@@ -196,6 +208,7 @@ struct AgentSettings {
   std::optional<std::vector<std::string>> strip_request_headers;
   std::optional<std::string> contact;
   std::vector<std::string> secrets;
+  std::vector<CanSettings> can;
   std::vector<RequestSettings> request;
   std::optional<std::uint32_t> connections_per_agent, requests_per_second;
   std::vector<KeyPlace> keys;  // in place.file

@@ -72,6 +72,7 @@ config::Checked<FilePolicyPtr> read_cards_again(FilePolicyPtr base) {
   claims.claim_server(loaded.settings, problems);
   for (const auto& agent : loaded.settings.agent) claims.claim(agent, problems);
   base->shared.lists.forget_failures();
+  base->shared.capabilities.forget_failures();
   auto cards = config::read_cards(loaded.settings, loaded.owner, claims, base->shared.lists);
   if (!cards) return cards.error();
   Entries entries;

@@ -100,6 +100,8 @@ Result<Json> make_card(const Launch& launch) {
   card["allowed_hosts"] = texts_of(agent.allow);
   card["denied_hosts"] = texts_of(agent.deny);
   card["allow_files"] = agent.allow_files;
+  if (!agent.can.empty()) card["can"] = Json::array();
+  for (const auto& can : agent.can) card["can"].push_back(can.text);
   if (agent.allow_ip.empty()) card.erase("allow_ip");
   if (agent.ech && !agent.ech->everywhere) card["ech"] = texts_of(agent.ech->hosts);
   if (agent.asks) card["unlisted"] = *agent.asks ? "ask" : "refuse";

@@ -60,7 +60,8 @@ void print_plan(const Launch& launch, const confine::View& view, std::ostream& o
   config::Diagnostics ignored;  // the policy was compiled, so its files could be read
   lists.get_all(agent.allow_files, {}, "allow_files", nullptr, ignored);
   lists.get_all(agent.deny_files, {}, "deny_files", nullptr, ignored);
-  config::print_effective(agent, launch.settings, lists, out);
+  config::CapabilityFiles capabilities{::geteuid()};
+  config::print_effective(agent, launch.settings, lists, capabilities, out);
   print_files(view, out);
   out << "\n# Network\n"
       << (agent.mode == acl::Mode::offline

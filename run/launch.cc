@@ -16,6 +16,7 @@
 #include "base/unique_fd.h"
 #include "base/unix_time.h"
 #include "config/api_providers.h"
+#include "config/capability.h"
 #include "config/card.h"
 #include "config/cross_checks.h"
 #include "config/load.h"
@@ -243,6 +244,7 @@ class Preparation {
     add_paths(options_.expose, "--expose", launch_.expose);
     add_patterns(options_.allow, "--allow", agent().allow, problems_);
     add_patterns(options_.deny, "--deny", agent().deny, problems_);
+    for (const auto& text : options_.can) agent().can.push_back({text, 0, 0});
     add_ech(options_.ech, launch_.settings.egress, agent(), problems_);
     if (options_.observe) agent().mode = acl::Mode::observe;
     for (const auto& text : options_.secret) {
@@ -383,13 +385,18 @@ class Preparation {
         }
       }
     }
-    auto narrowed = config::narrow(permissions(), *restriction, unix_micros());
+    auto wide = permissions();
+    config::CapabilityFiles capabilities{::geteuid()};
+    wide.agent.request = config::all_requests(agent(), capabilities, problems_);
+    if (problems_.has_errors()) return;
+    auto narrowed = config::narrow(std::move(wide), *restriction, unix_micros());
     if (!narrowed) {
       for (const auto& one : narrowed.error().items()) {
         problems_.error({file, 0, 0}, one.key, one.problem);
       }
       return;
     }
+    narrowed->agent.request = agent().request;  // those of `can` are added again with the policy
     permissions() = std::move(*narrowed);
     launch_.notices.push_back("restricted by " + file);
   }

@@ -9,6 +9,7 @@ namespace stile::run {
 
 struct Options {
   std::vector<std::string> allow, deny;  // patterns
+  std::vector<std::string> can;          // capabilities with their parameters
   std::vector<std::string> ech;          // patterns of hosts where encrypted hellos are allowed
   std::vector<std::string> secret;       // NAME=FILE:HOST[:HEADER]
   std::optional<std::string> card;       // an agent card; the patterns above are added to it

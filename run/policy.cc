@@ -43,6 +43,7 @@ config::Checked<Policy> make_policy(const Launch& launch, bool runs_nothing) {
                 "egress.deny_files", nullptr, problems);
   if (problems.has_errors()) return problems;
   settings.agent = {agent};
+  settings.intercept.ca = "";  // in memory
   config::Loaded loaded{std::move(settings), {}, std::move(lists), {}, ::geteuid(), {}};
   auto shared = std::make_unique<config::Shared>(config::share(loaded));
   auto compiled = config::compile_agent(agent, *shared);

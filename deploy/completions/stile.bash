@@ -23,8 +23,9 @@ _stile() {
   elif [[ $help == *Subcommands:* ]]; then
     words=$(sed -nE '/^Subcommands:/,/^$/s/^  ([a-z-]+) .*/\1/p' <<<"$help")
   else
-    [[ $is_value && $previous != --grant && $previous != --agent ]] && { _stile_default; return; }
+    [[ $is_value && $previous != --grant && $previous != --agent && $previous != --can ]] && { _stile_default; return; }
     case ${program##*/}:${command[0]}:$previous:${#given[@]} in
+      stile:can:*:0 | stile:run:--can:*) words=$("$program" can 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
       stile:mode:*:0) words="enforce observe offline" ;;
       stile:approve:*:0 | stile:refuse:*:0)
         words=$("$program" asks 2>/dev/null | awk '/^  next/ { exit } NR > 1 { print $1 }') ;;

@@ -32,6 +32,8 @@ function __stile_complete
         return
     end
     switch (path basename $program):$command[1]:$words[-1]:(count $given)
+        case 'stile:can:*:0' 'stile:run:--can:*'
+            $program can 2>/dev/null | awk 'NR > 1 { print $1 }'
         case 'stile:mode:*:0'
             printf '%s\n' enforce observe offline
         case 'stile:approve:*:0' 'stile:refuse:*:0'

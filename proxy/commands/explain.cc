@@ -136,7 +136,9 @@ control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
     facts.names_tunnel = true;
     facts.method = method;
     facts.target = asked->target;
-    facts.path = facts.target.substr(0, facts.target.find('?'));
+    const std::size_t mark = facts.target.find('?');
+    facts.path = facts.target.substr(0, mark);
+    if (mark != std::string_view::npos) facts.query = facts.target.substr(mark + 1);
     facts.fields = &no_fields;
     query.inside = &facts;
     explanation.steps.clear();

@@ -1,5 +1,5 @@
 // HttpExchange: one HTTP request, from its head to its last line. http_upload.cc has the
-// upload, http_answer.cc the answer.
+// upload, http_push.cc the commands of a git push, http_answer.cc the answer.
 #include "proxy/session/http_exchange.h"
 
 #include <strings.h>
@@ -73,7 +73,16 @@ Task<bool> HttpExchange::run() {
   }
   reason = co_await connector_.connect(request_, Connector::Reuse::yes);
   if (reason == Reason::none) reason = connector_.still_allowed(request_);
+  if (reason == Reason::none && !request_.decision.terms.push_rules.empty()) {
+    reason = co_await read_push();
+    if (reason == Reason::none) reason = connector_.still_allowed(request_);
+  }
   if (reason == Reason::none) reason = keep_head_up_to_date();
+  if (reason == Reason::none) reason = judge_push();
+  if (reason == Reason::ref_not_allowed && push_->wants_report()) {
+    co_await refuse_push();
+    co_return false;
+  }
   if (reason == Reason::none) {
     const bool written = co_await client_.context.log.open(client_.peer, request_);
     if (!written) reason = Reason::audit_unavailable;
@@ -96,6 +105,7 @@ Task<bool> HttpExchange::run() {
   // The policy may have changed while the line was written.
   reason = client_.is_cancelled() ? client_.cancelled() : connector_.still_allowed(request_);
   if (reason == Reason::none) reason = keep_head_up_to_date();
+  if (reason == Reason::none) reason = judge_push();
   drop_head();
   if (reason != Reason::none) co_return co_await finish(Reason::revoked);
   reason = co_await forward();
@@ -146,6 +156,9 @@ void HttpExchange::gather_facts(const http::AbsoluteTarget& target) {
   acl::RequestFacts& facts = request_.facts.emplace();
   facts.method = request_.method;
   facts.path = request_.path;
+  const std::size_t mark = target.path_and_query.find('?');
+  request_.query = mark == std::string_view::npos ? "" : target.path_and_query.substr(mark + 1);
+  facts.query = request_.query;
   facts.target = head_.target;
   facts.names_tunnel = true;
   if (head_.framing == http::Framing::length) facts.body_bytes = head_.content_length;

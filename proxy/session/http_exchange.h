@@ -9,6 +9,7 @@
 
 #include "proxy/base/event.h"
 #include "proxy/base/task.h"
+#include "proxy/http/git_push.h"
 #include "proxy/http/gunzip.h"
 #include "proxy/http/head.h"
 #include "proxy/http/scrub.h"
@@ -42,6 +43,11 @@ class HttpExchange {
   void drop_head();
   [[nodiscard]] std::string_view default_port() const noexcept;
   [[nodiscard]] bool agrees(std::string_view authority, std::string_view written) const;
+  void keep_head();
+  Task<Reason> read_push();
+  [[nodiscard]] Reason judge_push();
+  Task<> refuse_push();
+  Task<> discard_body();
   Task<Reason> forward();
   Task<Reason> transfer();
   Task<Reason> send_head();
@@ -71,7 +77,10 @@ class HttpExchange {
   bool client_is_1_1_;
   bool keep_alive_;  // of the client's connection
   bool origin_reusable_ = false;
-  int status_ = 0;                                      // of the answer that has begun
+  int status_ = 0;                        // of the answer that has begun
+  std::string kept_head_;                 // the client's head, once its buffer grows with the body
+  std::optional<http::PushReader> push_;  // of a git push
+  std::string push_fault_;
   std::string to_origin_;                               // the rewritten head
   std::shared_ptr<const acl::AgentPolicy> written_by_;  // kept, so that its address is not reused
   std::string from_origin_;

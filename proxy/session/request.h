@@ -27,6 +27,7 @@ struct Request {
   acl::Scheme scheme = acl::Scheme::tunnel;
   std::string authority;   // as the agent wrote it; with :80 added if plain HTTP omits the port
   std::string path;        // for the log: without the query
+  std::string query;       // never logged
   bool is_inside = false;  // a tunnel that is opened: https
   // What steps 11 and 12 judge; its views point here and into the head.
   std::optional<acl::RequestFacts> facts;

@@ -44,6 +44,7 @@ TEST(Reason, HasItsPublicTextAndStatus) {
       {Reason::path_not_allowed, "path-not-allowed", 403},
       {Reason::upgrade_not_allowed, "upgrade-not-allowed", 403},
       {Reason::body_too_large, "body-too-large", 413},
+      {Reason::ref_not_allowed, "ref-not-allowed", 403},
       {Reason::credential_refused, "credential-refused", 403},
       {Reason::placeholder_misplaced, "placeholder-misplaced", 403},
       {Reason::origin_certificate, "origin-certificate", 502},

@@ -20,9 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   STILE_FUZZ_CHECK(!agent->id.empty() && agent->id == card_id(text));
   agent->allow_files.clear();  // no file is opened here
   agent->deny_files.clear();
+  agent->can.clear();
   Diagnostics problems;
   check_agent(*agent, NetnsSettings{}, problems);
-  Shared shared{{}, {}, {}, ListFileCache{0}, {}, {}, {}};
+  Shared shared{{}, {}, {}, ListFileCache{0}, {}, CapabilityFiles{0}, {}, {}};
   const auto policy = compile_agent(*agent, shared);
   STILE_FUZZ_CHECK(!policy || (*policy)->id == agent->id);
   return 0;

@@ -25,11 +25,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 settings->limits,
                 ListFileCache{0},
                 Secrets{settings->secret},
+                CapabilityFiles{0},
                 {},
                 {}};
   for (auto agent : settings->agent) {
     agent.allow_files.clear();  // no file is opened here
     agent.deny_files.clear();
+    agent.can.clear();
     const auto policy = compile_agent(agent, shared);
     STILE_FUZZ_CHECK(!policy || (*policy)->id == agent.id);
   }

@@ -27,7 +27,7 @@ REASONS = {
     "dns-failure", "address-forbidden", "origin-unreachable", "origin-timeout",
     "origin-bad-response", "not-tls", "sni-missing", "sni-mismatch", "ech-refused",
     "client-hello-timeout", "client-tls-failed", "no-application-protocol", "host-mismatch",
-    "method-not-allowed", "path-not-allowed", "upgrade-not-allowed", "body-too-large",
+    "method-not-allowed", "path-not-allowed", "upgrade-not-allowed", "body-too-large", "ref-not-allowed",
     "credential-refused", "placeholder-misplaced", "origin-certificate", "audit-unavailable", "overloaded", "draining", "header-timeout",
     "header-too-large", "internal-error", "revoked", "idle-timeout"}
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")

@@ -10,6 +10,12 @@ from cryptography.x509.oid import NameOID
 # Clients do not take a wildcard directly below a top-level name, hence the letters.
 NAMES = [f"{letter}.test" for letter in "abcdefghijklmnopqrstuvwxyz"]
 NAMES += ["good.test", "example.test", "*.example.test", "*.deep.example.test"]
+# The hosts of capabilities: in a test they are on loopback.
+NAMES += ["deb.debian.org", "registry.npmjs.org", "pypi.org", "files.pythonhosted.org",
+          "api.github.com", "codeload.github.com", "index.crates.io", "static.crates.io",
+          "proxy.golang.org", "auth.docker.io", "registry-1.docker.io",
+          "production.cloudflare.docker.com", "huggingface.co", "cdn-lfs-us-1.hf.co",
+          "api.anthropic.com"]
 
 
 class Certificates:

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from .stiled import SANITIZER_WORDS, binary
+from .stiled import REPOSITORY, SANITIZER_WORDS, binary
 
 
 @dataclass
@@ -19,6 +19,7 @@ class StileRun:
 def environment(**changes):
     """Of a person's shell, without what would steer `stile` by chance."""
     kept = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C.UTF-8",
+            "STILE_CAPABILITIES": str(REPOSITORY / "capabilities"),
             "HOME": "/nonexistent", "ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=98"}
     return {**kept, **changes}
 

@@ -74,6 +74,7 @@ class Stiled:
     def _environment():
         kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
         # Without the small quarantine, freed memory counts as resident and memory tests fail.
+        kept["STILE_CAPABILITIES"] = str(REPOSITORY / "capabilities")
         kept["ASAN_OPTIONS"] = ("detect_leaks=1:abort_on_error=0:exitcode=99:"
                                 "quarantine_size_mb=1:thread_local_quarantine_size_kb=64")
         kept["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1:exitcode=98"

@@ -18,4 +18,8 @@ namespace stile::server {
 // bytes. No file by name, no bind, no thread, no executable memory.
 [[nodiscard]] Result<void> confine_worker();
 
+// For a process of one thread that answers on sockets it has bound before: it may use its open
+// descriptors, accept, and connect to unix sockets. No file by name, no network, no thread.
+[[nodiscard]] Result<void> confine_front();
+
 }  // namespace stile::server

@@ -145,13 +145,13 @@ Result<void> filter_process() {
   return filter.load();
 }
 
-Result<void> filter_worker() {
-  Filter filter;
+namespace {
+
+// For a thread that opens no file: what it does with its descriptors, and memory that is never
+// executable.
+void allow_serving(Filter& filter) {
   filter.kill(deadly_calls);
-  filter.kill("ptrace");
   filter.allow(serving_calls);
-  filter.allow(SCMP_SYS(socket), equals(0, AF_INET));
-  filter.allow(SCMP_SYS(socket), equals(0, AF_INET6));
   filter.allow(SCMP_SYS(ioctl), equals(1, FIONREAD));
   for (const int command : {F_GETFL, F_SETFL, F_GETFD, F_SETFD, F_GETPIPE_SZ, F_SETPIPE_SZ}) {
     filter.allow(SCMP_SYS(fcntl), equals(1, static_cast<std::uint64_t>(command)));
@@ -161,6 +161,27 @@ Result<void> filter_worker() {
   filter.allow(SCMP_SYS(mmap), has_bits(2, PROT_EXEC, 0));
   filter.allow(SCMP_SYS(mprotect), has_bits(2, PROT_EXEC, 0));
   allow_abort(filter);
+}
+
+}  // namespace
+
+Result<void> filter_worker() {
+  Filter filter;
+  allow_serving(filter);
+  filter.kill("ptrace");
+  filter.allow(SCMP_SYS(socket), equals(0, AF_INET));
+  filter.allow(SCMP_SYS(socket), equals(0, AF_INET6));
+  return filter.load();
+}
+
+Result<void> filter_front() {
+  if (is_sanitized) return filter_process();  // for the leak check at the end
+  Filter filter;
+  allow_serving(filter);
+  filter.allow("accept");
+  filter.allow(SCMP_SYS(socket), equals(0, AF_UNIX));
+  filter.allow(SCMP_SYS(ioctl), equals(1, FIONBIO));
+  filter.kill("ptrace");
   return filter.load();
 }
 

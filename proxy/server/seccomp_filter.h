@@ -9,5 +9,7 @@ namespace stile::server {
 [[nodiscard]] Result<void> filter_process();
 // For the calling thread, in addition to the other.
 [[nodiscard]] Result<void> filter_worker();
+// For a process of one thread that answers on sockets it has bound before.
+[[nodiscard]] Result<void> filter_front();
 
 }  // namespace stile::server

@@ -1,4 +1,4 @@
-// Finds and connects to the daemon's control socket, with advice if that fails.
+// Connects to the daemon's control socket, with advice if that fails.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -18,10 +18,6 @@ struct Failure {
 };
 template <class T>
 using Outcome = boost::system::result<T, Failure>;
-
-// The paths of the control socket: `named` if it is not empty, else $STILE_SOCKET, else the path in
-// the config in use, else the default path of a daemon without a config.
-[[nodiscard]] std::vector<std::string> control_sockets(const std::string& named);
 
 // A failure to talk to the daemon, with advice.
 [[nodiscard]] Failure failure_of(const control::ClientError& error, const std::string& path);

@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "cli/live_run.h"
 #include "config/diagnostics.h"
+#include "control/daemon_sockets.h"
 
 namespace stile::cli {
 namespace {
@@ -92,7 +93,7 @@ void add_control_options(Command& command, ControlOptions& options) {
 
 Outcome<control::Client> connect(const ControlOptions& options, Access access, Peers peers) {
   if (!options.run.empty()) return connect_to_run(options.run);
-  const auto paths = control_sockets(options.socket);
+  const auto paths = control::daemon_sockets(options.socket);
   auto client = cli::connect(paths);
   if (client) return client;
   if (peers == Peers::daemon_or_run && client.error().code == "no-daemon" && is_anywhere(options)) {

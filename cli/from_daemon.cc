@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "config/load.h"
+#include "control/daemon_sockets.h"
 
 namespace stile::cli {
 namespace {
@@ -35,7 +36,7 @@ Outcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
 
 std::optional<std::string> other_config_in_use() {
   constexpr control::Client::Bounds bounds{std::chrono::seconds{2}, std::size_t{1} << 20U};
-  for (const auto& path : control_sockets({})) {
+  for (const auto& path : control::daemon_sockets({})) {
     auto client = control::Client::connect(path, bounds);
     if (!client) continue;
     const auto line = client->ask(R"({"action":"status"})");

@@ -1,0 +1,17 @@
+// daemon_sockets: where the programs beside the daemon find its socket, and the one of stile-web.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stile::control {
+
+// The paths of the control socket: `named` if it is not empty, else $STILE_SOCKET, else the path in
+// the config in use, else the default path of a daemon without a config.
+[[nodiscard]] std::vector<std::string> daemon_sockets(const std::string& named);
+
+// The paths of the socket where stile-web gives out links: `named`, else $STILE_WEB_SOCKET, else
+// the one of this user, then the one of the service.
+[[nodiscard]] std::vector<std::string> login_sockets(const std::string& named);
+
+}  // namespace stile::control

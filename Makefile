@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 # release is quick to build, for `make run`; package is optimised over all files, for what is installed.
 build = cmake --preset $(1) -DSTILE_BENCH=OFF >/dev/null && cmake --build --preset $(1) -j $(JOBS)
 
-.PHONY: help run check test test-full bench fuzz lint format install package package-test clean
+.PHONY: help run check test test-full web-test bench fuzz lint format install package package-test clean
 .DEFAULT_GOAL := help
 
 help:  ## list these targets
@@ -27,6 +27,11 @@ test:  ## install what is missing, build, run every test once, sanitizers and fu
 test-full:  ## every test in every build, the long ones, the thread sanitizer
 	@scripts/packages build test
 	@scripts/test full
+
+web-test:  ## the web page in a browser; installs Debian's chromium
+	@scripts/packages build test browser
+	@$(call build,dev) --target programs
+	@STILE_BROWSER=1 /usr/bin/python3 -m pytest -q -n $(JOBS) tests/e2e/test_web_browser.py
 
 bench:  ## build and run the benchmarks
 	@scripts/packages build test bench

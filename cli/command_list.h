@@ -12,7 +12,7 @@ AddCommand add_status, add_agents, add_connections, add_secrets, add_tail, add_e
 AddCommand add_asks, add_approve, add_refuse, add_allow, add_revoke, add_mode, add_put_agent,
     add_remove_agent, add_budget;
 // The daemon itself.
-AddCommand add_reload, add_rotate, add_drain, add_doctor, add_ca, add_notify;
+AddCommand add_reload, add_rotate, add_drain, add_doctor, add_ca, add_notify, add_web;
 // Without a daemon.
 AddCommand add_check, add_diff, add_suggest, add_audit, add_import_squid, add_init, add_run,
     add_profile, add_can;

@@ -11,8 +11,9 @@ down every decision before a byte moves. It refuses by default, opens no TLS
 and needs no certificate on the client.
 
 This package holds the daemon (stiled), the command for people (stile), the
-fence that leaves it as an agent's only way out (stile-netns) and a front
-that reads the configuration of squid (stile-squid).")
+fence that leaves it as an agent's only way out (stile-netns), a page to look
+at agents, answer and stop them (stile-web, off by default) and a front that
+reads the configuration of squid (stile-squid).")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS

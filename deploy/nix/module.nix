@@ -132,6 +132,20 @@ in
       description = "Keeps the fence of stile-netns up, around the agents that it makes.";
     };
 
+    web = {
+      enable = mkOption {
+        type = types.bool;
+        default = false;
+        description = "Serves a page to look at agents, answer them and stop them; see stile-web(8).";
+      };
+      listen = mkOption {
+        type = types.str;
+        default = "127.0.0.1:9129";
+        description = "Where: a loopback address with a port, or `unix:/run/stile-web/page.sock`.";
+      };
+      origins = strings "Further origins of the page, such as that of a reverse proxy.";
+    };
+
     openFirewall = mkOption {
       type = types.bool;
       default = false;
@@ -160,6 +174,12 @@ in
     users.users.stile = { isSystemUser = true; group = "stile"; description = "Stile egress proxy"; };
     users.groups.stile = { };
     users.groups.stile-admin = { };
+    users.users.stile-web = mkIf cfg.web.enable {
+      isSystemUser = true;
+      group = "stile-web";
+      description = "Stile web page";
+    };
+    users.groups.stile-web = mkIf cfg.web.enable { };
 
     environment.etc."stile/stile.toml".source = configFile;
     environment.systemPackages = [ cfg.package ];
@@ -257,6 +277,61 @@ in
         SystemCallErrorNumber = "EPERM";
         UMask = "0077";
         # Not here: PrivateUsers, with which everybody at the control socket would be `nobody`.
+      };
+    };
+
+    systemd.services.stile-web = mkIf cfg.web.enable {
+      description = "Web page for Stile";
+      documentation = [ "man:stile-web(8)" ];
+      wantedBy = [ "multi-user.target" ];
+      after = [ "stiled.socket" ];
+      serviceConfig = {
+        Type = "exec";
+        ExecStart = builtins.concatStringsSep " " ([
+          "${cfg.package}/bin/stile-web --listen ${cfg.web.listen}"
+          "--socket ${cfg.settings.server.control} --login /run/stile-web/login.sock"
+          "--group ${cfg.settings.server.control_group}"
+        ] ++ map (origin: "--origin ${origin}") cfg.web.origins);
+        # The audit log shows this user as the actor of every change.
+        User = "stile-web";
+        Group = "stile-web";
+        SupplementaryGroups = [ cfg.settings.server.control_group ];
+        RuntimeDirectory = "stile-web";
+        Restart = "always";
+        RestartSec = "1s";
+        CapabilityBoundingSet = "";
+        NoNewPrivileges = true;
+        ProtectSystem = "strict";
+        ProtectHome = true;
+        PrivateTmp = true;
+        PrivateDevices = true;
+        DevicePolicy = "closed";
+        PrivateMounts = true;
+        PrivateIPC = true;
+        ProtectClock = true;
+        ProtectControlGroups = true;
+        ProtectHostname = true;
+        ProtectKernelLogs = true;
+        ProtectKernelModules = true;
+        ProtectKernelTunables = true;
+        ProtectProc = "invisible";
+        ProcSubset = "pid";
+        RestrictAddressFamilies = [ "AF_INET" "AF_INET6" "AF_UNIX" ];
+        IPAddressDeny = "any";
+        IPAddressAllow = "localhost";
+        RestrictNamespaces = true;
+        RestrictRealtime = true;
+        RestrictSUIDSGID = true;
+        LockPersonality = true;
+        MemoryDenyWriteExecute = true;
+        MemoryMax = "128M";
+        SystemCallArchitectures = "native";
+        SystemCallFilter = [
+          "@system-service seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self"
+          "~@privileged @resources"
+        ];
+        SystemCallErrorNumber = "EPERM";
+        UMask = "0077";
       };
     };
 

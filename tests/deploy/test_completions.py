@@ -26,6 +26,7 @@ CASES = [
     (("stile", "audit", "verify", "--"), {"--head", "--help"}, {"--denied"}),
     (("stile", "check", "--e"), {"--effective"}, {"--help"}),
     (("stiled", "--"), {"--check", "--config", "--version"}, {"check"}),
+    (("stile-web", "--"), {"--listen", "--origin", "--login"}, {"check"}),
     (("stile-netns", ""), {"create", "delete", "exec", "check"}, {"--json"}),
     (("stile-netns", "create", "alpha", "--"), {"--allow", "--card", "--ttl"}, {"--kill"}),
 ]

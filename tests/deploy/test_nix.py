@@ -96,6 +96,10 @@ OPTIONS = [
     ("openFirewall off", "", lambda r: "allowedTCPPorts" not in r["networking"]["firewall"]),
     ("openFirewall", 'openFirewall = true; settings.server.listen = [ "127.0.0.1:1" "0.0.0.0:3128" "[::]:3128" ];',
      lambda r: r["networking"]["firewall"]["allowedTCPPorts"] == [3128]),
+    ("web.enable", 'web = { enable = true; origins = [ "https://stile.example" ]; };',
+     lambda r: r["systemd"]["services"]["stile-web"]["serviceConfig"]["ExecStart"]
+     == "/store/stile/bin/stile-web --listen 127.0.0.1:9129 --socket /run/stile/control.sock "
+        "--login /run/stile-web/login.sock --group stile-admin --origin https://stile.example"),
     ("fence.enable", "fence.enable = false;",
      lambda r: r["systemd"]["services"].keys() == {"stiled"}),
 ]

@@ -34,12 +34,16 @@ MAY_INCLUDE = {
     "run": {"units", "audit", "config", "confine", "acl", "control/file_policy.h", "control/client.h", "control/follower.h",
             "control/run_sockets.h", "proxy/server", "proxy/base"},
     "notify": set(),
+    # Reads what browsers send; of the daemon it has the control socket and the sandbox.
+    "web": {"audit", "config", "acl", "control/client.h", "control/daemon_sockets.h", "proxy/base/log.h",
+            "proxy/server/privileges.h", "proxy/server/sandbox.h", "proxy/server/unix_socket.h"},
     "cli": {"notify", "control/client.h", "control/daemon_sockets.h", "control/follower.h", "control/protocol.h",
             "control/run_sockets.h", "run/options.h", "run/run.h", "audit", "config", "squid", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
     "netns": {"control/client.h", "control/protocol.h", "config", "confine", "acl"},
     "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},
     "cmd/stile_squid.cc": {"proxy/server", "proxy/base", "squid", "config", "acl"},
+    "cmd/stile_web.cc": {"web", "proxy/base/log.h"},
     "cmd/stile_netns.cc": {"netns", "confine", "control/protocol.h", "config", "acl"},
 }
 
@@ -64,8 +68,8 @@ LIBRARIES = {
     "zlib": Library(r"zlib\.h", r"\binflate\w*\(", ("proxy/http/",), in_headers=False),
     "libseccomp": Library(r"seccomp\.h", r"\bseccomp_\w+\(", ("proxy/server/", "confine/"), in_headers=False),
     "sd-bus": Library(r"systemd/sd-(bus|event)", r"\bsd_(bus|event)_\w+\(", ("units/", "spawn/")),
-    "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/")),
-    "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/",)),
+    "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/", "web/")),
+    "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/", "web/")),
     "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/command.", "cli/run.cc", "cmd/")),
 }
 

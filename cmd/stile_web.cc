@@ -1,0 +1,47 @@
+// stile-web: the page for people. Reads flags, then calls one function.
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "proxy/base/log.h"
+#include "web/server.h"
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app{"stile-web: a page to look at agents, answer their requests and stop them"};
+  stile::web::Options options;
+  app.add_option("--listen", options.listen,
+                 "serve the page here: a loopback address with a port, or unix:PATH")
+      ->capture_default_str();
+  app.add_option(
+      "--origin", options.origins,
+      "also answer under this origin, such as http://localhost:8080; repeat for several");
+  app.add_option("--socket", options.socket,
+                 "the daemon's control socket (default: $STILE_SOCKET, else the config's)");
+  app.add_option("--login", options.login,
+                 "give links to log in on this unix socket (default: $STILE_WEB_SOCKET, else "
+                 "$XDG_RUNTIME_DIR/stile-web.sock, else /run/stile-web/login.sock)");
+  app.add_option("--group", options.group,
+                 "let this group connect to the unix sockets (default: only this user)");
+  app.set_version_flag("--version", std::string{"stile-web " STILE_VERSION});
+  app.footer("`stile web` prints a link to log in.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    if (problem.get_exit_code() == 0) return app.exit(problem);
+    std::cerr << "stile-web: " << problem.what() << "\n  next: stile-web --help\n";
+    return 2;
+  }
+  return stile::web::serve(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& problem) {
+    stile::log::error(problem.what());
+    return 1;
+  }
+}

@@ -1,0 +1,1 @@
+stile_fuzzer(web_target LINK stile::web)

@@ -1,0 +1,332 @@
+// HttpServer: Beast reads and writes; gate, route and control_request decide.
+#include "web/http.h"
+
+#include <algorithm>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/ascii.h"
+#include "base/json.h"
+#include "web/assets.h"
+#include "web/control_request.h"
+#include "web/gate.h"
+#include "web/route.h"
+#include "web/target.h"
+
+namespace stile::web {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using Protocol = asio::generic::stream_protocol;
+
+// From the first byte awaited to the last byte read, and for one write.
+constexpr std::chrono::seconds time_limit{10};
+constexpr std::chrono::seconds drain_time{1};
+constexpr std::size_t max_drained_bytes = 256 * 1024;
+constexpr std::size_t max_head_bytes = 8192;
+constexpr std::size_t max_body_bytes = 64 * 1024;  // as a request to the control socket
+constexpr std::string_view cookie_name = "stile-web";
+constexpr std::string_view json_type = "application/json";
+
+// No script, style or connection from elsewhere, none inline, no frame around the page, and no way
+// to make elements from text.
+constexpr std::string_view content_policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'";
+
+std::string error_json(std::string_view code, std::string_view message) {
+  std::string out;
+  {
+    JsonObject object{out};
+    object.add("ok", false);
+    JsonObject error{object.key("error")};
+    error.add("code", code).add("message", message);
+  }
+  return out;
+}
+
+Method method_of(http::verb verb) {
+  if (verb == http::verb::get || verb == http::verb::head) return Method::get;
+  return verb == http::verb::post ? Method::post : Method::other;
+}
+
+template <class Fields>
+void add_headers(Fields& fields) {
+  fields.set("Content-Security-Policy", content_policy);
+  fields.set("X-Frame-Options", "DENY");
+  fields.set("X-Content-Type-Options", "nosniff");
+  fields.set("Referrer-Policy", "no-referrer");
+  fields.set("Cross-Origin-Opener-Policy", "same-origin");
+  fields.set("Cross-Origin-Resource-Policy", "same-origin");
+  fields.set(http::field::cache_control, "no-store");
+}
+
+// One connection; its handlers keep it alive. A stream of events is a page of the feed.
+class Connection final : public Page, public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Protocol::socket socket, Site& site)
+      : stream_{std::move(socket)}, site_{site}, open_{site.open} {
+    ++*open_;
+  }
+  ~Connection() override { --*open_; }
+
+  void read() {
+    parser_.emplace();
+    parser_->header_limit(max_head_bytes);
+    parser_->body_limit(max_body_bytes);
+    stream_.expires_after(time_limit);
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](beast::error_code ec, std::size_t) {
+                       if (ec) return self->refuse_unread(ec);
+                       self->serve();
+                     });
+  }
+
+  [[nodiscard]] bool is_ready() const override { return !is_writing_; }
+  void send(std::string frames) override {
+    is_writing_ = true;
+    frames_ = std::move(frames);
+    stream_.expires_after(time_limit);
+    asio::async_write(stream_, asio::buffer(frames_),
+                      [self = shared_from_this()](beast::error_code ec, std::size_t) {
+                        self->is_writing_ = false;
+                        if (ec) return self->close();
+                        self->stream_.expires_never();
+                      });
+  }
+
+ private:
+  using Request = http::request<http::string_body>;
+  [[nodiscard]] const Request& request() const { return parser_->get(); }
+
+  void close() {
+    beast::error_code ignored;
+    stream_.socket().close(ignored);
+  }
+
+  // Reads what a refused browser still sends: a reset would discard the answer on its way.
+  void drain(std::size_t most) {
+    beast::error_code ignored;
+    stream_.socket().shutdown(Protocol::socket::shutdown_send, ignored);
+    buffer_.clear();
+    stream_.expires_after(drain_time);
+    stream_.async_read_some(
+        buffer_.prepare(std::min(most, max_body_bytes)),
+        [self = shared_from_this(), most](beast::error_code ec, std::size_t size) {
+          if (ec || size >= most) return self->close();
+          self->drain(most - size);
+        });
+  }
+
+  // What was not read to its end is answered if a browser can learn from it, and closed.
+  void refuse_unread(beast::error_code ec) {
+    must_close_ = true;
+    if (ec == http::error::body_limit) {
+      return answer_error(413, "too-large", "a request has at most 65536 bytes");
+    }
+    if (ec == http::error::header_limit || ec == http::error::buffer_overflow) {
+      return answer_error(431, "too-large", "a request head has at most 8192 bytes");
+    }
+    if (ec == beast::error::timeout || ec == http::error::end_of_stream ||
+        ec == http::error::partial_message || ec.category() != http_category()) {
+      return close();
+    }
+    answer_error(400, "bad-request", "not an HTTP request");
+  }
+
+  static const boost::system::error_category& http_category() {
+    static const beast::error_code sample = http::error::bad_target;
+    return sample.category();
+  }
+
+  [[nodiscard]] std::string header(std::string_view name) const {
+    const auto found = request().find(name);
+    return found == request().end() ? "" : std::string{found->value()};
+  }
+
+  [[nodiscard]] Credentials credentials() const {
+    Credentials given;
+    const auto [first, last] = request().equal_range(http::field::host);
+    for (auto it = first; it != last; ++it) given.hosts.push_back(lower_case(it->value()));
+    if (request().count(http::field::origin) > 0) given.origin = header("Origin");
+    given.fetch_site = header("Sec-Fetch-Site");
+    given.content_type = header("Content-Type");
+    given.cookie = cookie_value(header("Cookie"), cookie_name);
+    given.csrf = header("X-Stile-CSRF");
+    return given;
+  }
+
+  void serve() {
+    const auto target = parse_target(request().target());
+    if (!target) return answer_error(400, "bad-request", "the target of the request is invalid");
+    const Method method = method_of(request().method());
+    const Route route = find_route(method, target->path);
+    const auto given = credentials();
+    const auto now = std::chrono::steady_clock::now();
+    const auto refusal = judge(site_.origins, site_.sessions, method, route.endpoint, given, now);
+    if (refusal != Refusal::none) {
+      const auto said = text(refusal);
+      return answer_error(said.status, said.code, said.message);
+    }
+    switch (route.endpoint) {
+      case Endpoint::none:
+        return answer_error(404, "not-found", "there is nothing at this path");
+      case Endpoint::other_method:
+        return answer_error(405, "wrong-method", "the path has no such method");
+      case Endpoint::asset: {
+        const Asset& asset = *find_asset(target->path);
+        return answer(200, asset.type, std::string{asset.text});
+      }
+      case Endpoint::login:
+        return log_in(now);
+      case Endpoint::logout:
+        site_.sessions.log_out(given.cookie);
+        return answer(200, json_type, R"({"ok":true})");
+      case Endpoint::events:
+        return stream_events(*target);
+      case Endpoint::hosts:
+        return answer(
+            200, json_type,
+            site_.feed.history().hosts_json(target->value("agent"), target->value("host")));
+      case Endpoint::control:
+        return ask_daemon(route, method);
+    }
+  }
+
+  void log_in(Sessions::Time now) {
+    const auto token = text_member(request().body(), "token");
+    if (!token) return answer_error(400, "bad-request", token.error().message);
+    const auto keys = site_.sessions.log_in(*token, now);
+    if (!keys) {
+      return answer_error(401, "bad-token",
+                          "this link was used or has expired; `stile web` prints a new one");
+    }
+    const bool is_secure = header("Origin").starts_with("https:");
+    set_cookie_ = std::string{cookie_name} + '=' + keys->cookie +
+                  "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" +
+                  std::to_string(std::chrono::seconds{Sessions::session_life}.count()) +
+                  (is_secure ? "; Secure" : "");
+    std::string body;
+    JsonObject{body}.add("ok", true).add("csrf", keys->csrf);
+    answer(200, json_type, std::move(body));
+  }
+
+  void ask_daemon(const Route& route, Method method) {
+    const auto line = control_line(route, method == Method::post ? request().body() : "");
+    if (!line) return answer_error(400, "bad-request", line.error().message);
+    stream_.expires_never();  // the link has its own deadline
+    site_.link.ask(*line, [self = shared_from_this(),
+                           changes = method == Method::post](std::optional<std::string> answer) {
+      if (!answer) {
+        return self->answer_error(502, "no-daemon", "the daemon does not answer; is it running?");
+      }
+      if (changes) self->site_.feed.refresh();
+      self->answer(200, json_type, std::move(*answer));
+    });
+  }
+
+  void stream_events(const Target& target) {
+    if (site_.feed.is_full()) {
+      return answer_error(503, "too-many-pages", "too many pages are open; close one");
+    }
+    View view;
+    view.filter.agent = target.value("agent");
+    view.filter.verdict = target.value("verdict");
+    view.filter.host = lower_case(target.value("host"));
+    view.filter.host_is_whole = target.value("whole") == "1";
+    view.agent = target.value("show_agent");
+    view.host = target.value("show_host");
+    head_.emplace(http::status::ok, request().version());
+    add_headers(*head_);
+    head_->set(http::field::content_type, "text/event-stream");
+    head_->set(http::field::connection, "close");  // the stream has no length
+    head_serializer_.emplace(*head_);
+    is_writing_ = true;
+    stream_.expires_after(time_limit);
+    http::async_write_header(
+        stream_, *head_serializer_,
+        [self = shared_from_this(), view = std::move(view)](beast::error_code ec, std::size_t) {
+          self->is_writing_ = false;
+          if (ec) return;
+          self->stream_.expires_never();
+          self->site_.feed.add(self, view);
+          self->wait_for_end();
+        });
+  }
+
+  // A browser sends nothing more on a stream.
+  void wait_for_end() {
+    stream_.socket().async_wait(Protocol::socket::wait_read,
+                                [self = shared_from_this()](beast::error_code) { self->close(); });
+  }
+
+  void answer_error(unsigned status, std::string_view code, std::string_view message) {
+    answer(status, json_type, error_json(code, message));
+  }
+
+  void answer(unsigned status, std::string_view type, std::string body) {
+    response_ = {http::int_to_status(status), request().version()};
+    add_headers(response_);
+    response_.set(http::field::content_type, type);
+    if (!set_cookie_.empty())
+      response_.set(http::field::set_cookie, std::exchange(set_cookie_, {}));
+    response_.keep_alive(request().keep_alive() && !must_close_);
+    response_.body() = std::move(body);
+    response_.prepare_payload();
+    if (request().method() == http::verb::head) response_.body().clear();
+    stream_.expires_after(time_limit);
+    http::async_write(stream_, response_,
+                      [self = shared_from_this()](beast::error_code ec, std::size_t) {
+                        if (ec) return self->close();
+                        if (self->must_close_) return self->drain(max_drained_bytes);
+                        if (!self->response_.keep_alive()) return self->close();
+                        self->read();
+                      });
+  }
+
+  beast::basic_stream<Protocol> stream_;
+  Site& site_;
+  beast::flat_buffer buffer_{max_head_bytes + max_body_bytes};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http::response<http::string_body> response_;
+  std::optional<http::response<http::empty_body>> head_;
+  std::optional<http::response_serializer<http::empty_body>> head_serializer_;
+  std::string set_cookie_, frames_;
+  bool is_writing_ = false, must_close_ = false;
+  std::shared_ptr<std::size_t> open_;  // outlives the site at the end of the program
+};
+
+}  // namespace
+
+HttpServer::HttpServer(asio::io_context& context, UniqueFd listener, int family, Site& site)
+    : acceptor_{context, Protocol{family, 0}, listener.release()}, pause_{context}, site_{site} {
+  accept();
+}
+
+void HttpServer::accept() {
+  acceptor_.async_accept([this](beast::error_code ec, Protocol::socket socket) {
+    if (ec == asio::error::operation_aborted) return;
+    if (ec) {  // out of descriptors: an immediate retry would only waste CPU time
+      pause_.expires_after(std::chrono::milliseconds{100});
+      pause_.async_wait([this](beast::error_code stopped) {
+        if (!stopped) accept();
+      });
+      return;
+    }
+    if (*site_.open < max_connections) {
+      std::make_shared<Connection>(std::move(socket), site_)->read();
+    }
+    accept();
+  });
+}
+
+}  // namespace stile::web

@@ -1,0 +1,44 @@
+// HttpServer: answers browsers on loopback or a unix socket.
+#pragma once
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "web/control_link.h"
+#include "web/feed.h"
+#include "web/origin.h"
+#include "web/sessions.h"
+
+namespace stile::web {
+
+// What all connections share.
+struct Site {
+  std::vector<Origin> origins;
+  Sessions& sessions;
+  ControlLink& link;
+  Feed& feed;
+  std::shared_ptr<std::size_t> open = std::make_shared<std::size_t>(0);  // connections
+};
+
+class HttpServer {
+ public:
+  static constexpr std::size_t max_connections = 128;
+
+  // `listener` is a listening stream socket of this family.
+  HttpServer(boost::asio::io_context& context, UniqueFd listener, int family, Site& site);
+
+ private:
+  using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
+  void accept();
+  Acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+  Site& site_;
+};
+
+}  // namespace stile::web

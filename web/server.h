@@ -1,0 +1,20 @@
+// The web server: a page for people in front of the control socket.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stile::web {
+
+struct Options {
+  std::string listen = "127.0.0.1:9129";  // or "unix:/path"
+  std::vector<std::string> origins;       // in addition to those of the listener
+  std::string socket;                     // the daemon's; "": as `stile` finds it
+  std::string login;                      // where `stile web` asks for a link; "": the usual path
+  std::string group;                      // of the unix sockets; "": only this user
+};
+
+// Serves until a signal ends it. Returns the exit status.
+[[nodiscard]] int serve(const Options& options);
+
+}  // namespace stile::web

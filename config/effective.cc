@@ -63,7 +63,7 @@ std::string count_text(const std::vector<std::string>& files, const ListFileCach
 }
 
 void print_key(const Key<AgentSettings>& key, const AgentSettings& agent, const Settings& settings,
-               const ListFileCache& lists, CapabilityFiles& capabilities, std::ostream& out) {
+               const ListFileCache& lists, std::ostream& out) {
   auto value = key.print(agent);
   auto own_place = place_text(place_of(agent.place.file, agent.keys, "agent", key.name));
   const auto* global = global_key(key.name);
@@ -103,7 +103,7 @@ void print_capabilities(const AgentSettings& agent, CapabilityFiles& files, std:
 }  // namespace
 
 void print_effective(const AgentSettings& agent, const Settings& settings,
-                     const ListFileCache& lists, std::ostream& out) {
+                     const ListFileCache& lists, CapabilityFiles& capabilities, std::ostream& out) {
   out << "[[agent]]\n";
   for (const auto& key : agent_keys()) print_key(key, agent, settings, lists, out);
   print_capabilities(agent, capabilities, out);

@@ -15,7 +15,8 @@ namespace stile::acl {
 struct Account {
   std::atomic<std::uint32_t> connections{0};
   std::atomic<std::uint32_t> dns_in_flight{0};
-  std::atomic<std::int64_t> next_request_ns{0};  // for the rate limit: when the next one is due
+  std::atomic<std::int64_t> next_request_ns{0};   // for the rate limit: when the next one is due
+  std::atomic<std::int64_t> next_question_ns{0};  // the same for questions to the name server
   // The rate limit for audit lines about refusals: when the next line is due, and per reason the
   // number of refusals that no line has reported yet.
   std::atomic<std::int64_t> next_refusal_line_ns{std::numeric_limits<std::int64_t>::min()};

@@ -21,8 +21,9 @@ Pattern::Reach needed_reach(Reason reason, Scheme scheme, std::uint16_t port) {
   // The tunnel has no TLS, or the client does not start it: `name:port` would be refused later.
   const bool is_plain = reason == Reason::not_tls || reason == Reason::client_hello_timeout;
   if (is_plain || speaks_no_tls(port)) return Pattern::Reach::tcp;
-  // A bare pattern covers only the configured ports; a refused port is not one of them.
-  const bool is_usual = port == 443 && reason == Reason::host_not_allowed;
+  // A bare pattern covers only the configured ports; a refused port is not one of them. Without a
+  // port it was only asked for the name.
+  const bool is_usual = (port == 443 || port == 0) && reason == Reason::host_not_allowed;
   return is_usual ? Pattern::Reach::bare : Pattern::Reach::tunnel;
 }
 

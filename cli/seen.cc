@@ -27,6 +27,8 @@ SeenTarget target_in(const audit::Line& line) {
   const auto port = line.number(Key::port);
   target.port = port <= std::numeric_limits<std::uint16_t>::max() ? static_cast<std::uint16_t>(port)
                                                                   : std::uint16_t{0};
+  // Only the name was asked for, most likely to use it with TLS.
+  if (line.raw(Key::method) == "DNS") target.port = 443;
   return target;
 }
 

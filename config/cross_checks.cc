@@ -28,6 +28,12 @@ bool is_single_address(const acl::Prefix& prefix) {
 void check_exceptions(const std::vector<PrivateException>& exceptions, const NetnsSettings& netns,
                       const Place& place, const std::string& key, Diagnostics& problems) {
   for (const auto& [prefix, hosts] : exceptions) {
+    if (netns.capture && overlap(prefix, netns.capture_subnet)) {
+      problems.error(place, key,
+                     prefix.text() + " touches the capture subnet " + netns.capture_subnet.text(),
+                     "its addresses stand for names and lead back to stiled");
+      continue;
+    }
     if (is_single_address(prefix)) continue;
     constexpr auto hint = "loopback, link-local and the netns subnet open only as exact addresses";
     if (overlap(prefix, netns.subnet)) {
@@ -42,6 +48,27 @@ void check_exceptions(const std::vector<PrivateException>& exceptions, const Net
         break;
       }
     }
+  }
+}
+
+// A name needs an address, and an address must not stand for two things.
+void check_capture(const Settings& settings, Diagnostics& problems) {
+  constexpr unsigned longest_prefix = 24;
+  const NetnsSettings& netns = settings.netns;
+  if (!netns.capture) return;
+  const auto place = place_of(settings.file, settings.keys, "netns", "capture_subnet");
+  const auto refuse = [&](std::string problem) {
+    problems.error(place, "netns.capture_subnet", std::move(problem));
+  };
+  if (netns.capture_subnet.length > longest_prefix) {
+    refuse(netns.capture_subnet.text() + " is too small; it needs a /24 or larger");
+  }
+  if (overlap(netns.capture_subnet, netns.subnet)) {
+    refuse(netns.capture_subnet.text() + " overlaps the agents' subnet " + netns.subnet.text());
+  }
+  if (netns.port == 65535) {
+    problems.error(place_of(settings.file, settings.keys, "netns", "port"), "netns.port",
+                   "capture needs the port above it, and 65535 is the last one");
   }
 }
 
@@ -108,6 +135,7 @@ void check_settings(const Settings& settings, Diagnostics& problems) {
         place("netns", has_gateway ? "gateway" : "subnet"), "netns.gateway",
         settings.netns.gateway.text() + " is not in the subnet " + settings.netns.subnet.text());
   }
+  check_capture(settings, problems);
   check_secrets(settings, problems);
   for (const auto& agent : settings.agent) check_agent(agent, settings.netns, problems);
 }

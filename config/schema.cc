@@ -236,6 +236,13 @@ constexpr std::array all_global_keys{
     netns<&Netns::subnet, SubnetValue>("subnet", "Agents get their addresses from it."),
     netns<&Netns::gateway, AddressValue>("gateway", "The proxy's address in it."),
     netns<&Netns::port, Port>("port", "The proxy's port there."),
+    restart(netns<&Netns::capture, Boolean>(
+        "capture",
+        "Programs that know no proxy reach allowed names, too: see [capture.md](capture.md). The "
+        "daemon accepts their connections on the port above `port`.")),
+    restart(netns<&Netns::capture_subnet, SubnetValue>(
+        "capture_subnet",
+        "The addresses that stand for names; nothing else on this host may use them.")),
 
     restart(intercept<&Intercept::ca, PathOrNone>(
         "ca",

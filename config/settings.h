@@ -138,6 +138,12 @@ struct NetnsSettings {
   acl::Prefix subnet{acl::Address::v4(0x0ac80000), 16};
   acl::Address gateway = acl::Address::v4(0x0ac80001);
   std::uint16_t port = 3128;
+  bool capture = true;
+  acl::Prefix capture_subnet{acl::Address::v4(0xc6120000), 15};  // 198.18.0.0/15
+  // Where the daemon accepts captured connections, on the gateway.
+  [[nodiscard]] std::uint16_t capture_port() const noexcept {
+    return static_cast<std::uint16_t>(port + 1);
+  }
 };
 
 struct InterceptSettings {

@@ -73,7 +73,8 @@ Result<void> Proxy::serve(UniqueFd listener) {
   start.policy = snapshot->generation();
   start.version = server::version;
   write_line(start);
-  shared_ = std::make_unique<session::Shared>(snapshot);
+  shared_ =
+      std::make_unique<session::Shared>(snapshot, control_->desk().settings().netns.capture_subnet);
   shared_->granted_by = session::GrantedBy::flag;
   shared_->asks = &control_->asks();
   if (interceptor_) shared_->set_interceptor(interceptor_);

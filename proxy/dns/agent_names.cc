@@ -5,11 +5,11 @@
 
 namespace stile::dns {
 
-AgentNames::AgentNames(const acl::Prefix& subnet) noexcept {
+AgentNames::AgentNames(const acl::Prefix& subnet, std::uint32_t offset) noexcept {
   if (!subnet.address.is_v4() || subnet.length > 30) return;  // no usable address
   first_ = subnet.first().v4_value() + reserved;
   last_ = subnet.last().v4_value() - 1;
-  next_ = first_;
+  next_ = first_ + offset % (last_ - first_ + 1);
 }
 
 std::uint64_t AgentNames::places() const noexcept {
@@ -65,6 +65,11 @@ StandInPtr AgentNames::find(const acl::Address& address) const noexcept {
   if (!address.is_v4()) return nullptr;
   const auto found = by_address_.find(address.v4_value());
   return found == by_address_.end() ? nullptr : found->second->stand_in;
+}
+
+StandInPtr AgentNames::find_name(std::string_view name) const noexcept {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second->stand_in;
 }
 
 void AgentNames::restore(std::string_view name, const acl::Address& address, SteadyTime now) {

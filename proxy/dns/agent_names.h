@@ -34,12 +34,15 @@ class AgentNames {
   // there.
   static constexpr std::uint32_t reserved = 2;
 
-  explicit AgentNames(const acl::Prefix& subnet) noexcept;
+  // `offset`: where in the subnet the rotation begins. A random one keeps an address that an
+  // earlier process gave away, and that was not restored, from getting another name soon.
+  explicit AgentNames(const acl::Prefix& subnet, std::uint32_t offset = 0) noexcept;
 
   // The address for a name, from now on for at least the TTL. Null: all places are in use.
   [[nodiscard]] StandInPtr stand_in(std::string_view name, SteadyTime now);
   // Null: the address stands for nothing.
   [[nodiscard]] StandInPtr find(const acl::Address& address) const noexcept;
+  [[nodiscard]] StandInPtr find_name(std::string_view name) const noexcept;
   // An entry of an earlier process; ignored if the name or the address is taken or unusable.
   void restore(std::string_view name, const acl::Address& address, SteadyTime now);
 

@@ -115,5 +115,7 @@ struct AbsoluteTarget {
 // The target of a request in a tunnel that is opened: origin-form (its authority is then empty),
 // `*` of OPTIONS, or absolute-form with https://.
 [[nodiscard]] std::optional<AbsoluteTarget> parse_inside_target(std::string_view target) noexcept;
+// The same for a captured connection, which carries plain HTTP: http://.
+[[nodiscard]] std::optional<AbsoluteTarget> parse_captured_target(std::string_view target) noexcept;
 
 }  // namespace stile::http

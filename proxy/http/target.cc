@@ -36,6 +36,15 @@ std::optional<AbsoluteTarget> parse_with_scheme(std::string_view target,
   return parsed;
 }
 
+// Of a client that believes to speak to the origin itself.
+std::optional<AbsoluteTarget> parse_to_origin(std::string_view target,
+                                              std::string_view scheme) noexcept {
+  if (target == "*") return AbsoluteTarget{{}, "/", "*", false};
+  if (!target.starts_with('/')) return parse_with_scheme(target, scheme);
+  if (!is_clean(target)) return std::nullopt;
+  return AbsoluteTarget{{}, target, target.substr(0, target.find('?')), true};
+}
+
 }  // namespace
 
 std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noexcept {
@@ -43,10 +52,11 @@ std::optional<AbsoluteTarget> parse_absolute_target(std::string_view target) noe
 }
 
 std::optional<AbsoluteTarget> parse_inside_target(std::string_view target) noexcept {
-  if (target == "*") return AbsoluteTarget{{}, "/", "*", false};
-  if (!target.starts_with('/')) return parse_with_scheme(target, "https://");
-  if (!is_clean(target)) return std::nullopt;
-  return AbsoluteTarget{{}, target, target.substr(0, target.find('?')), true};
+  return parse_to_origin(target, "https://");
+}
+
+std::optional<AbsoluteTarget> parse_captured_target(std::string_view target) noexcept {
+  return parse_to_origin(target, "http://");
 }
 
 std::string_view fault_of_target(std::string_view target) noexcept {

@@ -5,7 +5,7 @@ namespace stile::metrics {
 namespace {
 
 constexpr std::array<std::string_view, method_count> names{
-    "CONNECT", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"};
+    "CONNECT", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TCP", "DNS", "other"};
 
 }  // namespace
 

@@ -18,8 +18,21 @@ class Share;
 namespace stile::metrics {
 
 // Agents must not be able to create series: every method but these is `other`.
-enum class Method : std::uint8_t { connect, get, head, post, put, patch, del, options, other };
-inline constexpr std::size_t method_count = 9;
+// `tcp` is a captured connection, `dns` a question to the name server.
+enum class Method : std::uint8_t {
+  connect,
+  get,
+  head,
+  post,
+  put,
+  patch,
+  del,
+  options,
+  tcp,
+  dns,
+  other
+};
+inline constexpr std::size_t method_count = 11;
 [[nodiscard]] Method method_of(std::string_view name) noexcept;
 [[nodiscard]] std::string_view text(Method method) noexcept;
 

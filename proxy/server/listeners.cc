@@ -13,35 +13,17 @@
 #include <memory>
 
 #include "base/system_error.h"
-#include "proxy/net/sockaddr.h"
 
 namespace stile::server {
 namespace {
-
-constexpr int backlog = 4096;
 
 Error listen_failed(const std::string& name) {
   return {"listen " + name + ": " + error_text(errno)};
 }
 
-void set_option(int fd, int level, int option) {
+bool set_option(int fd, int level, int option) {
   const int on = 1;
-  ::setsockopt(fd, level, option, &on, sizeof on);
-}
-
-Result<UniqueFd> bind_tcp(const net::SockAddr& address, bool share_port, const std::string& name) {
-  UniqueFd fd{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  if (!fd) return listen_failed(name);
-  set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR);
-  if (share_port) set_option(fd.get(), SOL_SOCKET, SO_REUSEPORT);
-  // The address of the fence's gateway may be set up later than the daemon.
-  set_option(fd.get(), IPPROTO_IP, IP_FREEBIND);
-  // [::] serves IPv4 too, as usual; an agent is then known by its IPv4 address.
-  const bool is_any = address.address() == acl::Address::v6({});
-  if (address.family() == AF_INET6 && !is_any) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY);
-  set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY);  // accepted sockets inherit it
-  if (::bind(fd.get(), address.get(), address.size()) != 0) return listen_failed(name);
-  return fd;
+  return ::setsockopt(fd, level, option, &on, sizeof on) == 0;
 }
 
 Result<Listener> open_tcp(const config::Endpoint& endpoint, std::size_t count) {
@@ -50,11 +32,12 @@ Result<Listener> open_tcp(const config::Endpoint& endpoint, std::size_t count) {
   listener.address = endpoint.address;
   net::SockAddr address{endpoint.address, endpoint.port};
   // Bind alone first: this fails if another process has the port, with or without SO_REUSEPORT.
-  if (const auto probe = bind_tcp(address, false, listener.name); !probe) return probe.error();
+  if (const auto probe = bind_socket(address, {SOCK_STREAM}, listener.name); !probe)
+    return probe.error();
   for (std::size_t i = 0; i < count; ++i) {
-    auto fd = bind_tcp(address, true, listener.name);
+    auto fd = bind_socket(address, {SOCK_STREAM, true}, listener.name);
     if (!fd) return fd.error();
-    if (::listen(fd->get(), backlog) != 0) return listen_failed(listener.name);
+    if (::listen(fd->get(), listen_backlog) != 0) return listen_failed(listener.name);
     listener.sockets.push_back(std::move(*fd));
   }
   return listener;
@@ -70,6 +53,28 @@ Result<Listener> open_unix(const config::Endpoint& endpoint, const UnixAccess& a
 }
 
 }  // namespace
+
+Result<UniqueFd> bind_socket(const net::SockAddr& address, const Binding& binding,
+                             const std::string& name) {
+  UniqueFd fd{::socket(address.family(), binding.type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  if (!fd) return listen_failed(name);
+  const bool is_tcp = binding.type == SOCK_STREAM;
+  // For UDP it would mean to take over another process's address.
+  if (is_tcp) set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR);
+  if (binding.share_port) set_option(fd.get(), SOL_SOCKET, SO_REUSEPORT);
+  // The address of the fence's gateway may be set up later than the daemon.
+  set_option(fd.get(), IPPROTO_IP, IP_FREEBIND);
+  if (binding.is_transparent && !set_option(fd.get(), IPPROTO_IP, IP_TRANSPARENT)) {
+    return listen_failed(name);
+  }
+  // [::] serves IPv4 too, as usual; an agent is then known by its IPv4 address.
+  const bool is_any = address.address() == acl::Address::v6({});
+  if (address.family() == AF_INET6 && !is_any) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY);
+  // Accepted sockets inherit it.
+  if (is_tcp) set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY);
+  if (::bind(fd.get(), address.get(), address.size()) != 0) return listen_failed(name);
+  return fd;
+}
 
 Result<Listener> open_listener(const config::Endpoint& endpoint, std::optional<std::string> agent,
                                std::size_t per_worker, const UnixAccess& access) {
@@ -89,6 +94,10 @@ Result<PassedSockets> passed_sockets(const config::ServerSettings& settings) {
     UniqueFd fd{SD_LISTEN_FDS_START + i};
     Listener listener;
     listener.name = "from systemd (" + name + ")";
+    if (name == "capture") {
+      if (auto added = add_passed(passed.capture, std::move(fd)); !added) return added.error();
+      continue;
+    }
     if (::sd_is_socket(fd.get(), AF_UNSPEC, SOCK_STREAM, 1) <= 0) {
       return Error{"socket " + listener.name + ": not a listening stream socket"};
     }

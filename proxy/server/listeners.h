@@ -8,6 +8,8 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "config/settings.h"
+#include "proxy/net/sockaddr.h"
+#include "proxy/server/capture_sockets.h"
 #include "proxy/server/control_sockets.h"
 #include "proxy/server/unix_socket.h"
 
@@ -20,6 +22,17 @@ struct Listener {
   std::string name;                     // for people
 };
 
+inline constexpr int listen_backlog = 4096;
+
+// A bound socket. With share_port, others of this process may have the same address.
+struct Binding {
+  int type;  // SOCK_STREAM or SOCK_DGRAM
+  bool share_port = false;
+  bool is_transparent = false;  // it gets what the fence captures
+};
+[[nodiscard]] Result<UniqueFd> bind_socket(const net::SockAddr& address, const Binding& binding,
+                                           const std::string& name);
+
 // `per_worker` sockets with SO_REUSEPORT for TCP; unix sockets have one. An address that another
 // process holds is an error: with SO_REUSEPORT the kernel would share our clients with it.
 [[nodiscard]] Result<Listener> open_listener(const config::Endpoint& endpoint,
@@ -27,10 +40,12 @@ struct Listener {
                                              std::size_t per_worker, const UnixAccess& access = {});
 
 // Sockets from systemd. The control sockets are known by their paths, or by the names `control` and
-// `read`; any other unix socket belongs to the agent that FileDescriptorName= names.
+// `read`, those of captured traffic by the name `capture`; any other unix socket belongs to the
+// agent that FileDescriptorName= names.
 struct PassedSockets {
   std::vector<Listener> listeners;
   ControlSockets control;
+  CaptureSockets capture;
 };
 [[nodiscard]] Result<PassedSockets> passed_sockets(const config::ServerSettings& settings);
 

@@ -103,12 +103,35 @@ Result<void> Server::bind() {
   for (const Listener& listener : listeners_) {
     if (listener.address) listener_addresses_.push_back(*listener.address);
   }
+  if (auto done = bind_capture(std::move(passed->capture), workers); !done) return done;
   if (const auto& metrics = settings().server.metrics) {
     auto listener = open_listener(*metrics, {}, 1);
     if (!listener) return listener.error();
     const auto protocol = metrics->address.is_v4() ? asio::ip::tcp::v4() : asio::ip::tcp::v6();
     metrics_acceptor_.emplace(context_, protocol, listener->sockets[0].release());
     listener_addresses_.push_back(metrics->address);
+  }
+  return {};
+}
+
+// Only a daemon that serves the fence has agents whose traffic is captured. Without the sockets
+// these agents still have the proxy, so it is served all the same.
+Result<void> Server::bind_capture(CaptureSockets passed, std::size_t workers) {
+  const auto& netns = settings().netns;
+  if (!netns.capture) return {};
+  if (!passed.is_empty()) {
+    capture_ = std::move(passed);
+    return share_listener(capture_, workers);
+  }
+  const auto& known = listener_addresses_;
+  if (std::find(known.begin(), known.end(), netns.gateway) == known.end()) return {};
+  auto opened = open_capture(netns, workers);
+  if (opened) {
+    capture_ = std::move(*opened);
+  } else {
+    log::error("programs that know no proxy are not served: " + opened.error().message +
+               "; start stiled with stiled-capture.socket or as root, or set netns.capture = "
+               "false");
   }
   return {};
 }
@@ -220,13 +243,29 @@ void Server::start_workers() {
       workers_[i]->listen(std::move(listener.sockets[i]), listener.agent);
     }
   }
+  for (std::size_t i = 0; i < capture_.connections.size() && i < workers_.size(); ++i) {
+    workers_[i]->capture(std::move(capture_.connections[i]), {}, settings().netns.gateway);
+  }
+  for (std::size_t i = 0; i < capture_.questions.size(); ++i) {
+    workers_[i % workers_.size()]->answer_questions(std::move(capture_.questions[i]), {});
+  }
   for (auto& worker : workers_) worker->start();
+}
+
+// Agents keep their addresses over a restart.
+void Server::keep_names() {
+  const std::string& directory = settings().server.state_dir;
+  if (capture_.is_empty() || directory.empty()) return;
+  const auto kept =
+      shared_->names.keep_in(directory, *editor_->policy().snapshot(), steady_clock::now());
+  if (!kept) log::warning("addresses lose their names at a restart: " + kept.error().message);
 }
 
 void Server::start_control() {
   control::PolicyEditor::Daemon daemon;
   daemon.publish = [this](std::shared_ptr<const acl::Snapshot> snapshot) {
     prepare_opening();
+    shared_->names.keep_only(*snapshot);
     shared_->policy.swap(snapshot);
     for (auto& worker : workers_) worker->judge_again(false);
     asks_.policy_changed(*snapshot);
@@ -266,9 +305,10 @@ void Server::run() {
   start.version = version;
   start.config = policy.base().loaded.digest;
   write_line(start);
-  shared_ = std::make_unique<session::Shared>(policy.snapshot());
+  shared_ = std::make_unique<session::Shared>(policy.snapshot(), settings().netns.capture_subnet);
   shared_->asks = &asks_;
   prepare_opening();
+  keep_names();
   start_workers();
   start_control();
   if (metrics_acceptor_) {

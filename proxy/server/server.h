@@ -54,11 +54,13 @@ class Server {
 
  private:
   [[nodiscard]] Result<void> bind();
+  [[nodiscard]] Result<void> bind_capture(CaptureSockets passed, std::size_t workers);
   [[nodiscard]] Result<void> open_editor();
   [[nodiscard]] Result<void> prepare_secrets();
   [[nodiscard]] std::string trusted_ca();
   [[nodiscard]] Result<void> confine();
   [[nodiscard]] Result<void> open_log(const control::SavedState& saved);
+  void keep_names();
   void start_workers();
   void start_control();
   void wait_for_signal();
@@ -97,6 +99,7 @@ class Server {
   std::vector<acl::Address> listener_addresses_;
   std::vector<Listener> listeners_;
   ControlSockets control_sockets_;
+  CaptureSockets capture_;
   std::optional<boost::asio::ip::tcp::acceptor> metrics_acceptor_;
   Front front_;
   std::unique_ptr<FileThread> file_thread_;

@@ -42,6 +42,18 @@ void Worker::listen(UniqueFd listener, std::optional<std::string> agent) {
       std::make_unique<session::Acceptor>(context_, std::move(listener), std::move(agent)));
 }
 
+void Worker::capture(UniqueFd listener, std::optional<std::string> agent,
+                     const acl::Address& name_server) {
+  acceptors_.push_back(std::make_unique<session::Acceptor>(context_, std::move(listener),
+                                                           std::move(agent), nullptr, name_server));
+}
+
+void Worker::answer_questions(UniqueFd socket, std::optional<std::string> agent) {
+  const bool is_elsewhere = agent && session::is_in_another_namespace(socket.get());
+  name_sockets_.push_back(std::make_unique<session::NameSocket>(
+      context_, std::move(socket), session::Audience{std::move(agent), is_elsewhere}));
+}
+
 void Worker::start() {
   thread_ = std::thread{[this] {
     sigset_t all;
@@ -64,6 +76,7 @@ void Worker::stop() {
   if (!thread_.joinable()) return;
   loop_.post([this] {
     acceptors_.clear();
+    name_sockets_.clear();
     lent_.clear();
     for (auto it = context_.live.begin(); it != context_.live.end();) (it++)->end();
     give_up_ = loop_.now() + last_words;

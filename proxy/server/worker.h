@@ -14,6 +14,7 @@
 #include "proxy/commands/workers.h"
 #include "proxy/session/acceptor.h"
 #include "proxy/session/context.h"
+#include "proxy/session/name_socket.h"
 
 namespace stile::server {
 
@@ -31,6 +32,10 @@ class Worker final : public commands::Worker, private Deadline {
 
   // Before start().
   void listen(UniqueFd listener, std::optional<std::string> agent);
+  // Connections to addresses that stand for names, and to port 53 of `name_server`.
+  void capture(UniqueFd listener, std::optional<std::string> agent,
+               const acl::Address& name_server);
+  void answer_questions(UniqueFd socket, std::optional<std::string> agent);
   void start();
   // Ends open connections, writes their lines, and joins the thread.
   void stop();
@@ -64,6 +69,7 @@ class Worker final : public commands::Worker, private Deadline {
   Loop loop_;
   session::Context context_;
   std::vector<std::unique_ptr<session::Acceptor>> acceptors_;
+  std::vector<std::unique_ptr<session::NameSocket>> name_sockets_;
   struct LentListener {
     std::shared_ptr<bool> is_served;
     std::unique_ptr<session::Acceptor> acceptor;

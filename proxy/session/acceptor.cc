@@ -11,6 +11,7 @@
 #include "acl/admit.h"
 #include "base/system_error.h"
 #include "proxy/base/log.h"
+#include "proxy/session/name_connection.h"
 #include "proxy/session/refusal.h"
 #include "proxy/session/session.h"
 
@@ -18,37 +19,21 @@ namespace stile::session {
 namespace {
 
 constexpr int accepts_per_turn = 64;
+constexpr std::uint16_t name_server_port = 53;
 constexpr std::chrono::milliseconds pause_when_exhausted{100};
 
 const std::string nobody = "-";
 
 log::Throttle exhausted;
 
-// The network namespace of a socket; 0 if the kernel cannot tell.
-std::uint64_t namespace_of(int fd) {
-  std::uint64_t cookie = 0;
-  socklen_t size = sizeof cookie;
-#ifdef SO_NETNS_COOKIE
-  if (::getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) != 0) cookie = 0;
-#else
-  static_cast<void>(fd);
-  static_cast<void>(size);
-#endif
-  return cookie;
-}
-
-bool is_in_another_namespace(int fd) {
-  const UniqueFd own{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  return own && namespace_of(fd) != namespace_of(own.get());
-}
-
 }  // namespace
 
-Acceptor::Acceptor(Context& context, UniqueFd listener, std::optional<std::string> agent, Lent lent)
+Acceptor::Acceptor(Context& context, UniqueFd listener, std::optional<std::string> agent, Lent lent,
+                   std::optional<acl::Address> name_server)
     : context_{context},
-      agent_{std::move(agent)},
       lent_{std::move(lent)},
-      is_elsewhere_{lent_ && is_in_another_namespace(listener.get())},
+      audience_{std::move(agent), lent_ && is_in_another_namespace(listener.get())},
+      name_server_{name_server},
       listener_{context.loop.adopt_level(std::move(listener), EPOLLIN)} {
   if (!listener_) throw std::system_error{errno, std::generic_category(), "a listener"};
   listener_->watch(this);
@@ -89,15 +74,7 @@ void Acceptor::on_deadline() { context_.loop.change_level(*listener_, EPOLLIN); 
 void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
   const auto& snapshot = context_.policy.get();
   const acl::Address source = from.address().unmapped();
-  const bool is_ip = (from.family() == AF_INET || from.family() == AF_INET6) && !is_elsewhere_;
-  const auto* owner = is_ip ? snapshot->by_source(source) : nullptr;
-  std::shared_ptr<const acl::AgentPolicy> agent;
-  if (!agent_) {
-    if (owner != nullptr) agent = *owner;
-  } else if (const auto* listed = snapshot->by_id(*agent_);
-             listed != nullptr && (owner == nullptr || owner->get() == listed->get())) {
-    agent = *listed;
-  }
+  auto agent = identify(*snapshot, audience_, from);
   const auto& account = agent ? agent->account : context_.shared.unknown;
   const std::string& id = agent ? agent->id : nobody;
   SocketPtr socket = context_.loop.adopt(std::move(client));
@@ -117,9 +94,32 @@ void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
   socket->charge_to(tally->share);
   const std::uint64_t conn = context_.next_conn;
   context_.next_conn += context_.conn_step;
-  Session::start(context_, std::move(socket),
-                 Peer{context_.shared, std::move(agent), account, tally, source, from.port(), conn,
-                      agent_.has_value(), lent_});
+  Peer peer{context_.shared,
+            std::move(agent),
+            account,
+            tally,
+            source,
+            from.port(),
+            conn,
+            audience_.agent.has_value(),
+            lent_};
+  if (name_server_) return capture(std::move(socket), std::move(peer));
+  Session::start(context_, std::move(socket), std::move(peer));
+}
+
+// The socket's own address is the one that the client has connected to: a name's, or the name
+// server's. All others stand for nothing, also that of the listener.
+void Acceptor::capture(SocketPtr client, Peer peer) {
+  net::SockAddr to;
+  if (::getsockname(client->fd(), to.get(), to.size_for_kernel()) != 0) return;
+  const acl::Address address = to.address().unmapped();
+  if (address == *name_server_ && to.port() == name_server_port) {
+    return NameConnection::start(context_, std::move(client), std::move(peer));
+  }
+  auto stand_in = peer.agent ? context_.shared.names.find(*peer.agent, address) : nullptr;
+  peer.captured =
+      std::make_unique<const Captured>(Captured{address, to.port(), std::move(stand_in)});
+  Session::start(context_, std::move(client), std::move(peer));
 }
 
 // The head is not read: it sends one answer and closes. The refusal is counted in this second's
@@ -128,6 +128,7 @@ void Acceptor::refuse(Socket& client, const std::string& agent,
                       const std::shared_ptr<acl::Account>& account, acl::Reason reason) {
   ++context_.tally(agent)->connections_refused;
   context_.shared.refusals.count(agent, account, reason);
+  if (name_server_) return client.reset_when_closed();  // it does not speak to a proxy
   Refusal refusal;
   refusal.reason = reason;
   refusal.agent = agent;

@@ -7,14 +7,17 @@
 #include "proxy/base/loop.h"
 #include "proxy/net/sockaddr.h"
 #include "proxy/session/context.h"
+#include "proxy/session/identify.h"
 
 namespace stile::session {
 
 class Acceptor final : private Watcher, private Deadline {
  public:
-  // With an agent's id, every connection to this socket belongs to that agent.
+  // With an agent's id, every connection to this socket belongs to that agent. With the address of
+  // the name server, its connections were captured: they are to addresses that stand for names, or
+  // to port 53 of that address.
   Acceptor(Context& context, UniqueFd listener, std::optional<std::string> agent,
-           Lent lent = nullptr);
+           Lent lent = nullptr, std::optional<acl::Address> name_server = {});
   ~Acceptor() = default;
 
  private:
@@ -22,13 +25,14 @@ class Acceptor final : private Watcher, private Deadline {
   void on_deadline() override;  // after a pause: descriptors may be free again
   void pause();
   void admit(UniqueFd client, const net::SockAddr& from);
+  void capture(SocketPtr client, Peer peer);
   void refuse(Socket& client, const std::string& agent,
               const std::shared_ptr<acl::Account>& account, acl::Reason reason);
 
   Context& context_;
-  std::optional<std::string> agent_;
   Lent lent_;
-  bool is_elsewhere_;  // in another network namespace, where addresses have another meaning
+  Audience audience_;
+  std::optional<acl::Address> name_server_;
   SocketPtr listener_;
 };
 

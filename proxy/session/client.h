@@ -83,6 +83,8 @@ class Client final : private Deadline, private Watcher {
   // Of a tunnel that is opened: its authority, canonical, that of every request inside. Empty: the
   // client speaks to the proxy itself.
   std::string inside;
+  // Of a captured connection with plain HTTP: the same.
+  std::string captured;
   std::shared_ptr<const intercept::Interceptor> interceptor;  // of an opened tunnel
   bool drains = false;  // finish the current request, accept no new ones
 

@@ -11,6 +11,8 @@
 namespace stile::session {
 namespace {
 
+constexpr std::string_view as_connect = "CONNECT";
+
 // Gives other functions access to what a coroutine waits with for exactly its lifetime, also if
 // memory for a wait runs out.
 template <class T>
@@ -49,7 +51,10 @@ void Connector::decide(Request& request) {
   query.now = unix_micros();
   query.charged = request.charged.get();
   query.source = peer.source();
-  query.method = request.method;
+  // A captured connection is decided as a CONNECT.
+  const bool is_captured =
+      peer.captured && request.scheme == acl::Scheme::tunnel && !request.is_inside;
+  query.method = is_captured ? as_connect : std::string_view{request.method};
   query.path = request.path;
   query.inside = request.facts ? &*request.facts : nullptr;
   const std::vector<acl::Address> dialled(request.origin ? 1 : 0,

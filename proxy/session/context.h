@@ -13,6 +13,7 @@
 #include "acl/policy.h"
 #include "acl/snapshot_holder.h"
 #include "proxy/base/loop.h"
+#include "proxy/dns/name_book.h"
 #include "proxy/dns/resolver.h"
 #include "proxy/intercept/interceptor.h"
 #include "proxy/metrics/tally.h"
@@ -43,8 +44,10 @@ struct Limits {
 // Shared by all workers.
 class Shared {
  public:
-  explicit Shared(std::shared_ptr<const acl::Snapshot> first) : policy{std::move(first)} {}
+  Shared(std::shared_ptr<const acl::Snapshot> first, const acl::Prefix& capture_subnet)
+      : policy{std::move(first)}, names{capture_subnet} {}
   acl::SnapshotHolder policy;
+  dns::NameBook names;  // of captured connections
   std::atomic<std::uint32_t> connections{0};
   std::atomic<bool> draining{false};
   std::shared_ptr<acl::Account> unknown = std::make_shared<acl::Account>();

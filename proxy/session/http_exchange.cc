@@ -116,9 +116,11 @@ Task<bool> HttpExchange::run() {
 HttpExchange::Reason HttpExchange::read_target() {
   const auto target = parse_target();
   if (request_.is_inside) request_.authority = client_.inside;  // whatever the head says
+  const bool is_captured = !client_.captured.empty();
+  if (is_captured) request_.authority = client_.captured;
   if (!target) {
-    request_.head_fault =
-        request_.is_inside ? "the target is not a path" : http::fault_of_target(head_.target);
+    request_.head_fault = request_.is_inside || is_captured ? "the target is not a path"
+                                                            : http::fault_of_target(head_.target);
     return Reason::bad_request;
   }
   request_.path = std::string{target->path};
@@ -131,20 +133,32 @@ HttpExchange::Reason HttpExchange::read_target() {
     }
     return Reason::none;  // which fields it gets is part of the decision
   }
-  request_.authority = std::string{target->authority};
-  if (!acl::split_authority(target->authority).has_port) request_.authority += ":80";
-  if (head_.has_host && !equal_ignoring_case(target->authority, head_.host) &&
-      !agrees(request_.authority, head_.host)) {
-    request_.head_fault = "the Host field names another host than the URL";
-    return Reason::bad_request;
+  if (is_captured) {
+    const std::string& authority = client_.captured;
+    if ((!target->authority.empty() && !agrees(authority, target->authority)) ||
+        (head_.has_host && !agrees(authority, head_.host))) {
+      request_.head_fault = "the request names another host than the one connected to";
+      return Reason::bad_request;
+    }
+  } else {
+    request_.authority = std::string{target->authority};
+    if (!acl::split_authority(target->authority).has_port) request_.authority += ":80";
+    if (head_.has_host && !equal_ignoring_case(target->authority, head_.host) &&
+        !agrees(request_.authority, head_.host)) {
+      request_.head_fault = "the Host field names another host than the URL";
+      return Reason::bad_request;
+    }
   }
   if (client_.peer.agent && client_.peer.agent->inside) gather_facts(*target);
   return write_head(*target);
 }
 
 std::optional<http::AbsoluteTarget> HttpExchange::parse_target() const {
-  if (!request_.is_inside) return http::parse_absolute_target(head_.target);
-  auto target = http::parse_inside_target(head_.target);
+  if (!request_.is_inside && client_.captured.empty()) {
+    return http::parse_absolute_target(head_.target);
+  }
+  auto target = request_.is_inside ? http::parse_inside_target(head_.target)
+                                   : http::parse_captured_target(head_.target);
   const bool is_server = target && !target->has_path_or_query;  // "*", or no path at all
   if (is_server && head_.method == "OPTIONS") target->path = "*";
   if (head_.target == "*" && head_.method != "OPTIONS") return std::nullopt;

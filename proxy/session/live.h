@@ -8,6 +8,7 @@
 
 #include "acl/account.h"
 #include "acl/policy.h"
+#include "proxy/dns/agent_names.h"
 #include "proxy/metrics/tally.h"
 
 namespace stile::session {
@@ -17,6 +18,14 @@ class Shared;
 // True while a listener that was lent to the daemon is still served; only its worker's thread reads
 // and sets it. Null: a permanent listener.
 using Lent = std::shared_ptr<const bool>;
+
+// The destination of a connection that was captured: its client does not know of the proxy.
+struct Captured {
+  acl::Address address;
+  std::uint16_t port = 0;
+  dns::StandInPtr stand_in;  // keeps the address for its name; null: it stands for nothing
+};
+using CapturedPtr = std::unique_ptr<const Captured>;
 
 // The client of a connection. Fixed at accept; nothing that the client sends changes it.
 class Peer {
@@ -34,12 +43,14 @@ class Peer {
   // The name for log and counters; "-" if there is no agent.
   [[nodiscard]] const std::string& id() const noexcept { return tally->agent; }
   [[nodiscard]] const acl::Address& source() const noexcept { return address_; }
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] std::string source_text() const;
 
   std::shared_ptr<const acl::AgentPolicy> agent;  // as last judged; null if there is none
   std::shared_ptr<acl::Account> account;
   std::shared_ptr<metrics::Tally> tally;  // an ordered list renames it for each request
   std::uint64_t conn;
+  CapturedPtr captured;  // null: the client speaks to the proxy
 
  private:
   Shared* shared_;

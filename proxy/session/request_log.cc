@@ -102,6 +102,24 @@ AuditQueue::Written RequestLog::deny(const Peer& peer, const Request& request, R
   return refusals_.write(queue_, line.record, peer.account, loop_.now());
 }
 
+AuditQueue::Written RequestLog::deny_name(const RefusedName& refused) {
+  const std::string rule = refused.decision.rule_text();
+  const std::string_view canonical = refused.decision.host.text();
+  audit::Record record;
+  record.event = audit::Event::deny;
+  record.time_us = unix_micros();
+  record.agent = refused.agent;
+  record.src = refused.source;
+  record.method = "DNS";
+  record.host = canonical.empty() ? refused.name : canonical;
+  record.verdict = acl::Verdict::deny;
+  record.reason = refused.reason;
+  record.rule = rule;
+  if (refused.reason == Reason::bad_request) record.detail = refused.decision.fault;
+  record.policy = refused.policy;
+  return refusals_.write(queue_, record, refused.account, loop_.now());
+}
+
 AuditQueue::Written RequestLog::close(const Peer& peer, Request& request, Reason cut, int status) {
   RequestLine line{audit::Event::close, peer, request};
   set_outcome(line.record, request.opened_despite, cut);
@@ -135,7 +153,7 @@ void RequestLog::close_tunnel(const Peer& peer, const TunnelEnd& end) {
   record.agent = peer.id();
   record.src = source;
   record.conn = peer.conn;
-  record.method = "CONNECT";
+  record.method = peer.captured ? "TCP" : "CONNECT";
   record.scheme = "connect";
   record.host = authority.host;
   record.port = acl::parse_port(authority.port).value_or(0);

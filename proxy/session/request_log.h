@@ -44,6 +44,18 @@ class RequestLog {
   [[nodiscard]] AuditQueue::Written deny(const Peer& peer, const Request& request,
                                          acl::Reason reason, int status);
 
+  // A name that the name server does not resolve, with the reason of the decision.
+  struct RefusedName {
+    const std::string& agent;
+    const std::shared_ptr<acl::Account>& account;
+    std::string_view source;
+    std::string_view name;  // as asked, if the decision has none
+    const acl::Decision& decision;
+    acl::Reason reason;
+    std::uint64_t policy;
+  };
+  [[nodiscard]] AuditQueue::Written deny_name(const RefusedName& refused);
+
   // The end of what was open; `cut` is the reason if Stile ended it. Await it only if an answer
   // reports the end.
   AuditQueue::Written close(const Peer& peer, Request& request, acl::Reason cut, int status);

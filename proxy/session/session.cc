@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "proxy/base/log.h"
+#include "proxy/session/captured.h"
 #include "proxy/session/connect.h"
 #include "proxy/session/http_exchange.h"
 #include "proxy/session/rate.h"
@@ -13,6 +14,18 @@ namespace stile::session {
 namespace {
 
 log::Throttle internal_errors;
+
+// Marks a request as the current one of its session.
+class Current {
+ public:
+  Current(Request*& place, Request& request) noexcept : place_{place} { place = &request; }
+  ~Current() { place_ = nullptr; }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  Request*& place_;
+};
 
 }  // namespace
 
@@ -37,12 +50,18 @@ Detached Session::own(std::unique_ptr<Session> self) {
 }
 
 Task<> Session::run() {
+  if (client_.peer.captured) {
+    const bool goes_on = co_await serve_capture();
+    if (!goes_on || client_.is_cancelled()) co_return;
+  }
   bool served_one = false;
   for (bool goes_on = true; goes_on && !client_.is_cancelled(); served_one = true) {
     http::RequestHead head;
     const Reason bad = co_await read_head(head);
     client_.clear_deadline();
-    if (const auto pause = throttle_time(); pause.count() > 0) co_await throttle(pause);
+    if (!client_.in.empty()) {
+      if (const auto pause = throttle_time(); pause.count() > 0) co_await throttle(pause);
+    }
     if (bad != Reason::none) {
       // No byte of a request arrived: a kept connection that was not used again, or a scan.
       if (client_.in.empty() && (served_one || bad != Reason::header_timeout)) co_return;
@@ -55,15 +74,21 @@ Task<> Session::run() {
   }
 }
 
+Task<bool> Session::serve_capture() {
+  if (const auto pause = throttle_time(); pause.count() > 0) co_await throttle(pause);
+  if (client_.is_cancelled()) co_return false;
+  Request request;
+  const Current current{current_, request};
+  request.begun = context_.loop.now();
+  const bool goes_on = co_await serve_captured(client_, connector_, request);
+  co_return goes_on;
+}
+
 Task<bool> Session::serve(http::RequestHead& head) {
   Request request;
-  struct Current {
-    explicit Current(Request*& place, Request& request) : place_{place} { place = &request; }
-    ~Current() { place_ = nullptr; }
-    Request*& place_;
-  } const current{current_, request};
+  const Current current{current_, request};
   request.begun = context_.loop.now();
-  if (head.is_connect && client_.inside.empty()) {
+  if (head.is_connect && client_.inside.empty() && client_.captured.empty()) {
     const bool is_opened = co_await serve_connect(client_, connector_, request, head.target);
     co_return is_opened;
   }
@@ -78,6 +103,8 @@ Task<> Session::refuse_head(Reason reason) {
   request.begun = context_.loop.now();
   request.generation = context_.policy.get()->generation();
   request.head_fault = head_fault_;
+  request.authority = client_.captured;
+  if (!client_.captured.empty()) request.scheme = acl::Scheme::http;
   client_.clear_cancel();
   co_await refuse(client_, request, reason);
 }
@@ -111,8 +138,7 @@ Task<Session::Reason> Session::read_head(http::RequestHead& head) {
 }
 
 // How long the current request must wait for its turn under the agent's rate.
-std::chrono::nanoseconds Session::throttle_time() {
-  if (client_.in.empty()) return {};
+std::chrono::nanoseconds Session::throttle_time() const {
   const Peer& peer = client_.peer;
   const std::uint32_t per_second =
       peer.agent ? peer.agent->requests_per_second : context_.limits.requests_of_unknown;

@@ -1,7 +1,8 @@
 // Session: serves one client connection, request by request, until it ends or becomes a tunnel.
 //
-// It reads heads and passes each request to a front: serve_connect or HttpExchange. A front uses
-// Connector to reach the origin, and writes its lines through RequestLog.
+// It reads heads and passes each request to a front: serve_connect or HttpExchange. A connection
+// that was captured has a front of its own, serve_captured. A front uses Connector to reach the
+// origin, and writes its lines through RequestLog.
 #pragma once
 
 #include <chrono>
@@ -34,10 +35,11 @@ class Session final : public Pooled, public Live {
   static Detached own(std::unique_ptr<Session> self);
 
   Task<> run();
+  Task<bool> serve_capture();                 // true: requests follow on the connection
   Task<bool> serve(http::RequestHead& head);  // true: the connection can serve another request
   Task<> refuse_head(Reason reason);
   Task<Reason> read_head(http::RequestHead& head);
-  [[nodiscard]] std::chrono::nanoseconds throttle_time();
+  [[nodiscard]] std::chrono::nanoseconds throttle_time() const;
   Task<> throttle(std::chrono::nanoseconds pause);
 
   Context& context_;

@@ -16,6 +16,7 @@ TEST(AllowingPattern, IsTheNarrowestThatHelps) {
   } cases[] = {
       {Reason::host_not_allowed, Scheme::tunnel, "a.test", 443, "a.test"},
       {Reason::host_not_allowed, Scheme::tunnel, "a.test", 8443, "a.test:8443"},
+      {Reason::host_not_allowed, Scheme::tunnel, "a.test", 0, "a.test"},
       // 443 was refused as a port, so a bare name would not cover it.
       {Reason::port_not_allowed, Scheme::tunnel, "a.test", 443, "a.test:443"},
       {Reason::port_not_allowed, Scheme::tunnel, "a.test", 22, "tcp://a.test:22"},

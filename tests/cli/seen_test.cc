@@ -36,6 +36,15 @@ TEST(Seen, PassesOverClosesAndWhatTheDaemonDid) {
   EXPECT_EQ(seen.targets().begin()->second.count(), 1u);
 }
 
+TEST(Seen, TakesARefusedNameForItsUsualPort) {
+  LogFile log;
+  log.add(
+      R"("event":"deny","agent":"alpha","method":"DNS","host":"a.example","verdict":"deny","reason":"host-not-allowed")");
+  const auto seen = log.seen();
+  ASSERT_EQ(seen.targets().size(), 1u);
+  EXPECT_EQ(seen.targets().begin()->first.port, 443);
+}
+
 TEST(Seen, KnowsNobodysRequestsByTheirSource) {
   LogFile log;
   log.request("", "a.example", 443, "deny", "unknown-agent");

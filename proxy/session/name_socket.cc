@@ -1,0 +1,67 @@
+// NameSocket: the name server's UDP socket on one worker.
+#include "proxy/session/name_socket.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <system_error>
+
+#include "proxy/base/log.h"
+#include "proxy/session/name_answer.h"
+
+namespace stile::session {
+namespace {
+
+constexpr int datagrams_per_turn = 64;
+
+log::Throttle unanswered;
+
+}  // namespace
+
+NameSocket::NameSocket(Context& context, UniqueFd socket, Audience audience)
+    : context_{context},
+      audience_{std::move(audience)},
+      fd_{std::make_shared<const UniqueFd>(std::move(socket))},
+      watched_{context.loop.borrow_level(fd_->get(), EPOLLIN)} {
+  if (!watched_) throw std::system_error{errno, std::generic_category(), "the name server"};
+  watched_->watch(this);
+}
+
+void NameSocket::on_ready(Socket& socket) {
+  socket.clear_readable();
+  // One byte more than the longest query, to notice a longer one.
+  std::array<char, dns::max_query_bytes + 1> buffer;
+  for (int i = 0; i < datagrams_per_turn; ++i) {
+    net::SockAddr from;
+    const ssize_t size = ::recvfrom(fd_->get(), buffer.data(), buffer.size(), MSG_DONTWAIT,
+                                    from.get(), from.size_for_kernel());
+    if (size < 0) return;
+    if (static_cast<std::size_t>(size) > dns::max_query_bytes) continue;
+    try {
+      serve(context_, fd_, from, identify(*context_.policy.get(), audience_, from),
+            std::string{buffer.data(), static_cast<std::size_t>(size)});
+    } catch (const std::exception& problem) {
+      unanswered.warning("a question was not answered: ", problem.what());
+    }
+  }
+}
+
+Detached NameSocket::serve(Context& context, SharedFd fd, net::SockAddr from,
+                           std::shared_ptr<const acl::AgentPolicy> agent, std::string query) {
+  try {
+    const Asker asker{std::move(agent), from.address().unmapped(), from.port()};
+    std::string answer;
+    co_await answer_question(context, asker, query, Framing::datagram, answer);
+    if (answer.empty()) co_return;
+    // An answer that the socket does not take is lost, as it may be on any network.
+    static_cast<void>(
+        ::sendto(fd->get(), answer.data(), answer.size(), MSG_DONTWAIT, from.get(), from.size()));
+  } catch (const std::exception& problem) {
+    unanswered.warning("a question was not answered: ", problem.what());
+  }
+}
+
+}  // namespace stile::session

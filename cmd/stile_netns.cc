@@ -47,6 +47,7 @@ struct Options {
   std::vector<std::string> allow, read, write, expose, command;
   std::string ttl, files = "view";
   bool kill = false;
+  bool no_capture = false;
   bool json = false;
 };
 
@@ -76,7 +77,7 @@ Result<netns::CardRequest> card_request(const Options& options) {
 int create(netns::Host& host, const Options& options) {
   auto card = card_request(options);
   if (!card) return complain(card.error().message);
-  const auto created = netns::create(host, {options.id, std::move(*card)});
+  const auto created = netns::create(host, {options.id, std::move(*card), options.no_capture});
   if (!created) return complain(created.error().message);
   warn(created->warnings);
   const auto& agent = created->agent;
@@ -88,6 +89,7 @@ int create(netns::Host& host, const Options& options) {
               << ",\"instance\":" << json_text(agent.instance)
               << ",\"namespace\":" << json_text(netns::namespace_name(agent.id))
               << ",\"proxy\":" << json_text(proxy)
+              << ",\"captured\":" << (agent.is_captured ? "true" : "false")
               << (until.empty() ? "" : ",\"expires\":" + json_text(until))
               << ",\"created\":" << (created->was_there ? "false" : "true") << "}\n";
   } else {
@@ -256,6 +258,8 @@ int run(int argc, char** argv) {
       ->check(CLI::Validator{problem_of_pattern, "PATTERN"});
   making->add_option("--ttl", options.ttl, "expire the agent after this time: 10m, 1h, 7d")
       ->check(CLI::Validator{problem_of_ttl, "TIME"});
+  making->add_flag("--no-capture", options.no_capture,
+                   "no name server and no route: only programs that use the proxy get out");
   making->add_flag("--json", options.json, "for programs");
   auto* removing = add("delete", "remove it; processes inside lose their network", remove);
   add_id(removing);

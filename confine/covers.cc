@@ -5,9 +5,11 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
+#include "base/files.h"
 #include "base/system_error.h"
 #include "confine/mounts.h"
 #include "confine/place.h"
@@ -40,6 +42,23 @@ Result<void> Covers::cover(int place, const std::string& path, bool is_directory
       !restrict_tree(empty.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY) ||
       !attach(empty.get(), place)) {
     return system_error("cannot hide " + path);
+  }
+  return {};
+}
+
+Result<void> Covers::put_text(int place, const std::string& path, const std::string& text) const {
+  std::string name = path;
+  std::replace(name.begin(), name.end(), '/', '-');
+  const UniqueFd file{
+      ::openat(stage_.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444)};
+  UniqueFd shown;
+  if (file && write_all(file.get(), text)) {
+    if (const auto source = open_place('/' + name, stage_.get())) shown = copy_tree(source.get());
+  }
+  if (!shown ||
+      !restrict_tree(shown.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY) ||
+      !attach(shown.get(), place)) {
+    return system_error("cannot show " + path);
   }
   return {};
 }

@@ -20,6 +20,9 @@ class Covers {
 
   // Read-only, and empty. `path` is for the message.
   [[nodiscard]] Result<void> cover(int place, const std::string& path, bool is_directory) const;
+  // A read-only file with that text, over another one. Once per path.
+  [[nodiscard]] Result<void> put_text(int place, const std::string& path,
+                                      const std::string& text) const;
 
  private:
   explicit Covers(UniqueFd stage) : stage_{std::move(stage)} {}

@@ -43,7 +43,7 @@ struct Request {
 };
 
 // How a path of the view is filled.
-enum class Content : std::uint8_t { bind, empty, proc, sys, devices };
+enum class Content : std::uint8_t { bind, empty, proc, sys, devices, text };
 
 // What is searched for below a bind, and covered.
 enum class Search : std::uint8_t { none, sockets, top, all };
@@ -56,6 +56,7 @@ struct Mount {
   Search search = Search::none;
   mode_t mode = 0755;       // of an empty directory
   std::string source = {};  // of a bind: the host's path; "": the target
+  std::string text = {};    // of a file that is made for the command, read-only
   [[nodiscard]] const std::string& host_path() const { return source.empty() ? target : source; }
   friend bool operator==(const Mount&, const Mount&) = default;
 };

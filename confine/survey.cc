@@ -139,4 +139,12 @@ Result<void> add_sockets(const std::vector<std::string>& environment, Request& r
   return {};
 }
 
+std::string resolver_place() {
+  std::error_code failed;
+  const std::filesystem::path usual{"/etc/resolv.conf"};
+  if (!std::filesystem::exists(std::filesystem::symlink_status(usual, failed))) return {};
+  const auto place = std::filesystem::weakly_canonical(usual, failed);
+  return failed ? std::string{} : place.string();
+}
+
 }  // namespace stile::confine

@@ -30,4 +30,7 @@ void add_programs(const std::string& path_variable, const std::string& command, 
 [[nodiscard]] Result<void> add_sockets(const std::vector<std::string>& environment,
                                        Request& request);
 
+// Where the file is that programs read as /etc/resolv.conf, which may be a link. "": there is none.
+[[nodiscard]] std::string resolver_place();
+
 }  // namespace stile::confine

@@ -62,7 +62,7 @@ class Builder {
   // While the host's files are still at their usual paths.
   Result<void> open_source(const Mount& mount) {
     if (mount.content != Content::bind) {
-      sources_.push_back({&mount, {}, true});
+      sources_.push_back({&mount, {}, mount.content != Content::text});
       return {};
     }
     const auto place = open_place(mount.host_path());
@@ -133,7 +133,8 @@ class Builder {
   Result<void> put(const Source& source) {
     const auto& mount = *source.mount;
     // Nothing is created in the host's own directories.
-    const bool is_hosts = view_.files == Files::host && mount.content != Content::bind;
+    const bool is_hosts = view_.files == Files::host && mount.content != Content::bind &&
+                          mount.content != Content::text;
     const auto place = is_hosts ? open_place(mount.target, root_.get())
                                 : make_place(root_.get(), mount.target, source.is_directory);
     if (!place) {
@@ -164,6 +165,8 @@ class Builder {
       }
       case Content::devices:
         return make_devices(place.get());
+      case Content::text:
+        return covers_->put_text(place.get(), mount.target, mount.text);
     }
     return {};
   }

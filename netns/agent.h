@@ -21,7 +21,8 @@ inline constexpr const char* inside_device = "eth0";
 struct Agent {
   std::string id;
   acl::Address address;
-  std::string instance;  // random; tells apart two agents that use the same id in turn
+  std::string instance;      // random; tells apart two agents that use the same id in turn
+  bool is_captured = false;  // has a name server and a default route, which lead to the daemon
   friend bool operator==(const Agent&, const Agent&) = default;
 };
 

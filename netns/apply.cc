@@ -7,6 +7,7 @@
 #include "netns/link.h"
 #include "netns/namespaces.h"
 #include "netns/nft.h"
+#include "netns/resolver.h"
 #include "netns/ruleset.h"
 #include "netns/sockets.h"
 #include "netns/sysctl.h"
@@ -65,6 +66,10 @@ Result<void> settle_inside(const Host& host, const Agent& agent) {
   if (auto done = add_address(*netlink, link->index, agent.address); !done) return done.error();
   if (auto done = raise_link(*netlink, link->index, false); !done) return done;
   if (auto done = add_host_route(*netlink, link->index, gateway); !done) return done.error();
+  if (is_captured(host.setup.netns, agent)) {
+    const auto done = add_default_route(*netlink, link->index, gateway);
+    if (!done) return done.error();
+  }
   return add_neighbour(*netlink, link->index, gateway, host_mac(agent.address));
 }
 
@@ -85,7 +90,19 @@ Result<void> expel(Host& host, const Agent& agent) {
   std::string commands;
   if (elements->passed) commands += expel_pair(device, agent.address);
   if (elements->refused) commands += expel_device(device);
+  if (elements->is_captured) commands += expel_captured(device, agent.address);
   return commands.empty() ? Result<void>{} : run_nft(commands);
+}
+
+// Also takes out what the agent should no longer have.
+Result<void> admit_agent(Host& host, const Agent& agent) {
+  const auto elements = read_elements(host.netfilter, agent);
+  if (!elements) return elements.error();
+  auto commands = admit(host.setup.netns, agent);
+  if (elements->is_captured && !is_captured(host.setup.netns, agent)) {
+    commands += expel_captured(device_name(agent.id), agent.address);
+  }
+  return run_nft(commands);
 }
 
 Result<void> write_card(const Host& host, const Record& record) {
@@ -124,7 +141,9 @@ Result<void> apply(Host& host, Record& record, Step step) {
     case Step::raise_device:
       return raise_device(host, agent);
     case Step::admit:
-      return run_nft(admit(agent));
+      return admit_agent(host, agent);
+    case Step::write_resolver:
+      return write_resolver(host.setup.netns, agent);
     case Step::write_card:
       return write_card(host, record);
     case Step::complete_record:
@@ -138,6 +157,8 @@ Result<void> apply(Host& host, Record& record, Step step) {
       return without_value(close_sockets_with(agent.address));
     case Step::remove_card:
       return without_value(remove_file(host.cards.get(), card_name(agent.id)));
+    case Step::remove_resolver:
+      return remove_resolver(agent);
     case Step::remove_namespace:
       return without_value(remove_namespace(agent.id));
     case Step::remove_record:

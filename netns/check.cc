@@ -22,6 +22,7 @@
 #include "netns/pool.h"
 #include "netns/probe.h"
 #include "netns/reach.h"
+#include "netns/ruleset.h"
 #include "netns/sysctl.h"
 
 namespace stile::netns {
@@ -46,6 +47,9 @@ Result<void> check_shared(Host& host, CheckReport& report) {
   report.rows.push_back(row("-", "table", fence->has_table, "missing or changed"));
   report.rows.push_back(row("-", "gateway", fence->has_gateway, "not on lo"));
   report.rows.push_back(row("-", "unreachable-route", fence->has_unreachable, "missing"));
+  if (host.setup.netns.capture) {
+    report.rows.push_back(row("-", "capture-route", fence->has_capture, "missing"));
+  }
   return {};
 }
 
@@ -76,13 +80,24 @@ std::string reach_problem(const Host& host, const Agent& agent) {
   return reach_warning(host, agent);
 }
 
+std::string names_problem(const Host& host, const Agent& agent) {
+  const auto reach = reach_names(host, agent);
+  if (!reach) return reach.error().message;
+  if (*reach == Reach::answered) return {};
+  return "the daemon does not capture; next: systemctl restart stiled-capture.socket stiled";
+}
+
 // Whether the daemon serves the agent: the fence can be whole while every request fails.
 void check_service(const Host& host, const Agent& agent, CheckReport& report) {
   const auto add = [&](const char* probe, const char* good, const std::string& problem) {
     report.rows.push_back(
         {agent.id, probe, good, problem.empty() ? good : problem, problem.empty(), false});
   };
-  add("proxy", "answers", reach_problem(host, agent));
+  const auto unreached = reach_problem(host, agent);
+  add("proxy", "answers", unreached);
+  if (unreached.empty() && is_captured(host.setup.netns, agent)) {
+    add("names", "answers", names_problem(host, agent));
+  }
   const auto unknown = unknown_agent_problem(host.setup.control, agent.id);
   add("known", "known",
       unknown.empty() ? "" : unknown + "; next: see agents.directories, then: stile reload");
@@ -101,6 +116,7 @@ Result<void> check_parts(Host& host, const Record& record, CheckReport& report) 
   report.rows.push_back(row(id, "route-and-neighbour", state->is_raised, "missing or changed"));
   report.rows.push_back(row(id, "inside", state->is_settled_inside, "missing or changed"));
   report.rows.push_back(row(id, "elements", state->is_admitted, "missing"));
+  report.rows.push_back(row(id, "resolv.conf", state->has_resolver, "missing or changed"));
   report.rows.push_back(row(id, "card", state->has_card, "missing or changed"));
   return {};
 }
@@ -192,7 +208,8 @@ acl::Address other_than(const Host& host, const Agent& agent, const std::vector<
 
 bool has_outcome(Expected expected, const Facts& facts) {
   if (!facts.left_through.empty() || facts.was_answered) return true;
-  if (facts.has_reached && expected != Expected::passes) return true;
+  const bool may_reach = expected == Expected::passes || expected == Expected::captured;
+  if (facts.has_reached && !may_reach) return true;
   switch (expected) {
     case Expected::passes:
       return facts.is_passed && facts.has_reached;
@@ -200,6 +217,8 @@ bool has_outcome(Expected expected, const Facts& facts) {
       return facts.is_refused;
     case Expected::ignored:
       return facts.has_arrived;
+    case Expected::captured:
+      return facts.is_refused || (facts.is_passed && facts.has_reached);
   }
   return true;
 }

@@ -67,7 +67,8 @@ Result<Record> new_record(const Host& host, const CreateRequest& request, const 
                           const std::vector<KnownAgent>& known) {
   const auto address = choose_address(host, request.id, binding, known);
   if (!address) return address.error();
-  Record record{{request.id, *address, random_hex(16)}, false, binding.bound_by, {}};
+  const bool is_captured = host.setup.netns.capture && !request.is_uncaptured;
+  Record record{{request.id, *address, random_hex(16), is_captured}, false, binding.bound_by, {}};
   if (binding.bound_by.empty()) {
     auto card = bound_card(binding.card, request.card, record.agent, unix_micros());
     if (!card) return Error{card.error().text()};
@@ -94,6 +95,9 @@ Result<void> make_whole(Host& host, Record& record, const CreateRequest& request
   if (binding.address && *binding.address != record.agent.address) {
     return Error{"agent " + request.id + " has the address " + record.agent.address.text() +
                  "; delete it first"};
+  }
+  if (request.is_uncaptured && record.agent.is_captured) {
+    return Error{"agent " + request.id + " is captured; delete it first"};
   }
   auto state = inspect(host, record);
   if (!state) return state.error();

@@ -15,6 +15,7 @@ namespace stile::netns {
 struct CreateRequest {
   std::string id;
   CardRequest card;
+  bool is_uncaptured = false;  // no name server and no default route, whatever the config says
 };
 
 struct Created {

@@ -24,6 +24,8 @@
 #include "netns/fence.h"
 #include "netns/inspect.h"
 #include "netns/namespaces.h"
+#include "netns/resolver.h"
+#include "netns/ruleset.h"
 #include "netns/table_state.h"
 
 namespace stile::netns {
@@ -42,7 +44,8 @@ struct Prepared {
 // Hidden, even if it is the working directory: Stile's own files, and files that only the host's
 // root may see.
 std::vector<std::string> hidden_paths(const Setup& setup) {
-  std::vector<std::string> paths{agent_home, "/run", "/tmp", "/var/tmp", setup.state_dir};
+  std::vector<std::string> paths{agent_home,         "/run",         "/tmp", "/var/tmp",
+                                 resolver_directory, setup.state_dir};
   paths.insert(paths.end(), setup.card_directories.begin(), setup.card_directories.end());
   paths.push_back(setup.control);
   return paths;
@@ -98,6 +101,16 @@ Result<void> require_fence(Host& host, const Record& record) {
   return Error{"the fence is not whole; see `stile-netns check`, run `stile-netns repair`"};
 }
 
+// The agent's resolv.conf in place of the host's. Without one on the host there is no place for it.
+void show_resolver(const Host& host, const Agent& agent, confine::View& view) {
+  if (!is_captured(host.setup.netns, agent)) return;
+  const auto place = confine::resolver_place();
+  if (place.empty()) return;
+  view.mounts.push_back({.target = place,
+                         .content = confine::Content::text,
+                         .text = resolver_text(host.setup.netns)});
+}
+
 Result<Prepared> prepare(Host& host, const ExecRequest& request) {
   const auto record = host.records.find(request.id);
   if (!record) return record.error();
@@ -115,6 +128,8 @@ Result<Prepared> prepare(Host& host, const ExecRequest& request) {
   for (char** variable = environ; *variable != nullptr; ++variable) given.emplace_back(*variable);
   const auto wanted = make_request(host.setup, request, given);
   if (!wanted) return wanted.error();
+  auto view = confine::plan_view(*wanted);
+  show_resolver(host, (*record)->agent, view);
   auto writable = wanted->write;
   writable.push_back(wanted->directory);
   auto agent = agent_trust(host.setup.control, request.id);
@@ -123,12 +138,12 @@ Result<Prepared> prepare(Host& host, const ExecRequest& request) {
   auto trust = confine::plan_trust(confine::read_trust(agent.ca, given), given, proxy);
   auto more = std::move(agent.variables);
   more.insert(more.end(), trust.variables.begin(), trust.variables.end());
-  confine::ViewRequest view{confine::plan_view(*wanted), {uids->first, uids->first}, {}};
-  view.own_files = std::move(trust.files);
+  confine::ViewRequest shown{std::move(view), {uids->first, uids->first}, {}};
+  shown.own_files = std::move(trust.files);
   return Prepared{
       std::move(**network),
       std::move(*user),
-      std::move(view),
+      std::move(shown),
       request.id,
       request.command,
       confine::agent_environment({given, proxy, agent_home, wanted->expose, writable, more})};

@@ -41,7 +41,9 @@ Result<FenceState> inspect_fence(Host& host) {
   if (!unreachable) return unreachable.error();
   const auto table = is_table_whole(host);
   if (!table) return table.error();
-  return FenceState{*gateway, *unreachable, *table};
+  auto capture = settings.capture ? has_local_route(host.route, settings.capture_subnet) : true;
+  if (!capture) return capture.error();
+  return FenceState{*gateway, *unreachable, *capture, *table};
 }
 
 Result<std::vector<std::string>> raise_fence(Host& host) {
@@ -69,6 +71,13 @@ Result<std::vector<std::string>> raise_fence(Host& host) {
     // In a new network namespace, the loopback is down.
     if (auto raised = raise_link(host.route, loopback_index, false); !raised) return raised.error();
     done.push_back("added the gateway " + settings.gateway.text() + " to lo");
+  }
+  if (settings.capture) {
+    const auto has_new_capture = add_local_route(host.route, settings.capture_subnet);
+    if (!has_new_capture) return has_new_capture.error();
+    if (*has_new_capture) {
+      done.push_back("added the local route for " + settings.capture_subnet.text());
+    }
   }
   return done;
 }

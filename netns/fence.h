@@ -13,9 +13,10 @@ namespace stile::netns {
 struct FenceState {
   bool has_gateway = false;      // on lo
   bool has_unreachable = false;  // the route for the rest of the subnet
+  bool has_capture = false;      // the local route to the capture subnet, if there is capture
   bool has_table = false;        // identical to ours, except for elements
   [[nodiscard]] bool is_whole() const noexcept {
-    return has_gateway && has_unreachable && has_table;
+    return has_gateway && has_unreachable && has_capture && has_table;
   }
 };
 

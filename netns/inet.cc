@@ -123,6 +123,34 @@ Result<bool> has_host_route(Netlink& netlink, int index, const acl::Address& to)
          found->to == acl::Prefix{to, whole_address};
 }
 
+Result<bool> add_default_route(Netlink& netlink, int index, const acl::Address& gateway) {
+  Message message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE};
+  put_route(message, {acl::Address::v4(0), 0}, RTN_UNICAST, RT_SCOPE_UNIVERSE);
+  message.put_u32(RTA_OIF, static_cast<std::uint32_t>(index));
+  message.put_address(RTA_GATEWAY, gateway);
+  return accept_existing(netlink.change(message), "cannot add the default route");
+}
+
+Result<bool> leads_through(Netlink& netlink, int index, const acl::Address& to) {
+  const auto found = matching_route(netlink, to);
+  if (!found) return found.error();
+  return found->type == RTN_UNICAST && found->index == index;
+}
+
+Result<bool> add_local_route(Netlink& netlink, const acl::Prefix& subnet) {
+  Message message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL};
+  put_route(message, subnet, RTN_LOCAL, RT_SCOPE_HOST);
+  message.put_u32(RTA_OIF, loopback_index);
+  message.put_u32(RTA_TABLE, RT_TABLE_LOCAL);
+  return accept_existing(netlink.change(message), "cannot add the local route to " + subnet.text());
+}
+
+Result<bool> has_local_route(Netlink& netlink, const acl::Prefix& subnet) {
+  const auto found = matching_route(netlink, subnet.last());
+  if (!found) return found.error();
+  return found->type == RTN_LOCAL && found->to == subnet;
+}
+
 Result<bool> add_unreachable(Netlink& netlink, const acl::Prefix& subnet) {
   Message message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL};
   put_route(message, subnet, RTN_UNREACHABLE, RT_SCOPE_UNIVERSE);

@@ -30,6 +30,16 @@ inline constexpr int loopback_index = 1;  // of `lo`, in every network namespace
 [[nodiscard]] Result<bool> add_unreachable(Netlink& netlink, const acl::Prefix& subnet);
 [[nodiscard]] Result<bool> has_unreachable(Netlink& netlink, const acl::Prefix& subnet);
 
+// All else through a device, by a gateway that has a host route there.
+[[nodiscard]] Result<bool> add_default_route(Netlink& netlink, int index,
+                                             const acl::Address& gateway);
+// Whether packets to that address would leave through the device.
+[[nodiscard]] Result<bool> leads_through(Netlink& netlink, int index, const acl::Address& to);
+
+// The host accepts packets to all addresses of a subnet.
+[[nodiscard]] Result<bool> add_local_route(Netlink& netlink, const acl::Prefix& subnet);
+[[nodiscard]] Result<bool> has_local_route(Netlink& netlink, const acl::Prefix& subnet);
+
 // Permanent: no ARP packet can change it.
 [[nodiscard]] Result<void> add_neighbour(Netlink& netlink, int index, const acl::Address& address,
                                          const Mac& mac);

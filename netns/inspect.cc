@@ -10,13 +10,17 @@
 #include "netns/inet.h"
 #include "netns/link.h"
 #include "netns/namespaces.h"
+#include "netns/resolver.h"
+#include "netns/ruleset.h"
 #include "netns/sysctl.h"
 #include "netns/table_state.h"
 
 namespace stile::netns {
 namespace {
 
-Result<bool> is_settled(const Agent& agent, const acl::Address& gateway, const UniqueFd& fd) {
+Result<bool> is_settled(const Agent& agent, const config::NetnsSettings& settings,
+                        const UniqueFd& fd) {
+  const acl::Address& gateway = settings.gateway;
   const auto visit = NamespaceVisit::enter(fd);
   if (!visit) return visit.error();
   auto netlink = Netlink::open();
@@ -31,6 +35,10 @@ Result<bool> is_settled(const Agent& agent, const acl::Address& gateway, const U
   if (!address || !*address) return address;
   auto route = has_host_route(*netlink, index, gateway);
   if (!route || !*route) return route;
+  if (is_captured(settings, agent)) {
+    auto all = leads_through(*netlink, index, settings.capture_subnet.last());
+    if (!all || !*all) return all;
+  }
   return has_neighbour(*netlink, index, gateway, host_mac(agent.address));
 }
 
@@ -59,7 +67,7 @@ Result<AgentState> inspect(Host& host, const Record& record) {
   if (!fd) return fd.error();
   state.has_namespace = *fd && owner_of(**fd).has_value();
   if (state.has_namespace) {
-    const auto settled = is_settled(agent, host.setup.netns.gateway, **fd);
+    const auto settled = is_settled(agent, host.setup.netns, **fd);
     if (!settled) return settled.error();
     state.is_settled_inside = *settled;
   }
@@ -76,7 +84,11 @@ Result<AgentState> inspect(Host& host, const Record& record) {
   }
   const auto elements = read_elements(host.netfilter, agent);
   if (!elements) return elements.error();
-  state.is_admitted = elements->passed && elements->refused;
+  state.is_admitted = elements->passed && elements->refused &&
+                      elements->is_captured == is_captured(host.setup.netns, agent);
+  const auto resolver = has_resolver(host.setup.netns, agent);
+  if (!resolver) return resolver.error();
+  state.has_resolver = *resolver;
   const auto card = has_card(host, record);
   if (!card) return card.error();
   state.has_card = *card;

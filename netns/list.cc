@@ -8,6 +8,7 @@
 #include "base/unix_time.h"
 #include "config/card.h"
 #include "netns/link.h"
+#include "netns/ruleset.h"
 
 namespace stile::netns {
 namespace {
@@ -17,10 +18,12 @@ std::optional<UnixMicros> expiry_of(const Record& record) {
   return card ? card->expires : std::nullopt;
 }
 
-std::string state_of(const Record& record, bool has_device, const AgentElements& elements) {
+std::string state_of(const Host& host, const Record& record, bool has_device,
+                     const AgentElements& elements) {
   if (!record.is_complete) return "unfinished";
   if (!has_device) return "no device";
   if (!elements.passed || !elements.refused) return "not admitted";
+  if (elements.is_captured != is_captured(host.setup.netns, record.agent)) return "not captured";
   return "ok";
 }
 
@@ -44,7 +47,7 @@ Result<std::vector<Listed>> list_agents(Host& host) {
       one.root_uid = uids->first;
     }
     const auto found = elements->of(record.agent);
-    one.state = state_of(record, devices.count(one.device) != 0, found);
+    one.state = state_of(host, record, devices.count(one.device) != 0, found);
     one.expires = expiry_of(record);
     one.passed = found.passed.value_or(Count{});
     one.refused = found.refused.value_or(Count{});
@@ -78,6 +81,7 @@ std::string list_json(const std::vector<Listed>& agents) {
     text += "{\"agent\":" + json_text(one.agent.id) +
             ",\"address\":" + json_text(one.agent.address.text()) +
             ",\"instance\":" + json_text(one.agent.instance) +
+            ",\"captured\":" + (one.agent.is_captured ? "true" : "false") +
             ",\"device\":" + json_text(one.device) + ",\"uid\":" + std::to_string(one.root_uid) +
             ",\"passed_packets\":" + std::to_string(one.passed.packets) +
             ",\"passed_bytes\":" + std::to_string(one.passed.bytes) +

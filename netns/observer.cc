@@ -16,6 +16,9 @@
 #include "netns/probe.h"
 
 namespace stile::netns {
+
+using namespace std::string_view_literals;  // NOLINT(google-build-using-namespace)
+
 namespace {
 
 constexpr int receive_buffer_bytes = 8 << 20;  // a busy host has much traffic
@@ -50,6 +53,18 @@ Result<std::pair<UniqueFd, std::uint16_t>> listen_anywhere() {
 }
 
 }  // namespace
+
+bool is_unreachable_error(std::string_view frame) noexcept {
+  constexpr std::size_t ip_start = ETH_HLEN, shortest_ip = 20, protocol_at = 9;
+  constexpr char unreachable = 3;
+  if (frame.size() < ip_start + shortest_ip || frame.substr(ETH_ALEN * 2, 2) != "\x08\x00"sv) {
+    return false;
+  }
+  const auto first = static_cast<unsigned char>(frame[ip_start]);
+  const std::size_t icmp = ip_start + (first & 0x0fU) * 4U;
+  return first >> 4U == 4 && frame[ip_start + protocol_at] == IPPROTO_ICMP && icmp < frame.size() &&
+         frame[icmp] == unreachable;
+}
 
 Result<Observer> Observer::open(std::uint64_t run) {
   Observer observer{run};
@@ -93,6 +108,9 @@ std::vector<Sighting> Observer::look(int patience_ms) {
                                 reinterpret_cast<sockaddr*>(&from), &size);
     if (got < 0) return seen;
     const bool is_leaving = from.sll_pkttype == PACKET_OUTGOING;
+    // A refusal repeats the packet that it refuses.
+    if (is_leaving && is_unreachable_error({buffer.data(), static_cast<std::size_t>(got)}))
+      continue;
     note(got, is_leaving ? Sighting::Place::left : Sighting::Place::arrived, from.sll_ifindex);
   }
 }

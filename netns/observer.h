@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -21,6 +22,9 @@ struct Sighting {
   int device = 0;  // for the first two
   std::uint64_t probe = 0;
 };
+
+// Whether a frame is ICMP, "destination unreachable". Pure.
+[[nodiscard]] bool is_unreachable_error(std::string_view frame) noexcept;
 
 class Observer {
  public:

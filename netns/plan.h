@@ -16,13 +16,15 @@ enum class Step : std::uint8_t {
   settle_inside,    // address, route and neighbour in the namespace
   raise_device,     // host's end up, with route and neighbour
   admit,            // elements in the sets of the table
+  write_resolver,   // resolv.conf for `ip netns exec`, or none if the agent has no name server
   write_card,       // from here on the daemon knows the agent
   complete_record,  // everything exists
   // The steps of a removal, which also begins with write_record.
-  remove_devices,    // from here on no packet arrives
-  expel,             // elements out of the sets
-  close_sockets,     // the host's open connections with that address
-  remove_card,       // the daemon removes the agent
+  remove_devices,  // from here on no packet arrives
+  expel,           // elements out of the sets
+  close_sockets,   // the host's open connections with that address
+  remove_card,     // the daemon removes the agent
+  remove_resolver,
   remove_namespace,  // the file in /run/netns; the namespace ends with its last process
   remove_record,
 };
@@ -37,7 +39,8 @@ struct AgentState {
   bool is_device_shut = false;     // all sysctls as they should be
   bool is_settled_inside = false;  // the other end is in the namespace and has what it needs
   bool is_raised = false;          // host's end up, with route and neighbour
-  bool is_admitted = false;        // both elements are in the sets
+  bool is_admitted = false;        // its elements are in the sets
+  bool has_resolver = false;       // resolv.conf, or needs none
   bool has_card = false;           // or needs none: the operator's own card binds it
   friend bool operator==(const AgentState&, const AgentState&) = default;
 };

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "netns/ruleset.h"
+
 namespace stile::netns {
 namespace {
 
@@ -61,6 +63,25 @@ class List {
   std::vector<Probe> probes_;
 };
 
+// An address of the capture subnet stands for something only for the agent itself, and only over
+// TCP. The port behind it is not for anybody.
+void add_capture_probes(const config::NetnsSettings& settings, const Targets& targets, List& list) {
+  const acl::Address& gateway = settings.gateway;
+  const acl::Address stand_in = acl::Address::v4(settings.capture_subnet.last().v4_value() - 1);
+  const auto expected =
+      is_captured(settings, targets.agent) ? Expected::captured : Expected::refused;
+  list.add("capture-tcp-443", stand_in, protocol_tcp, 443, expected);
+  list.add("capture-tcp-open-port", stand_in, protocol_tcp, targets.open_port, expected);
+  list.add("capture-udp-443", stand_in, protocol_udp, 443);
+  list.add("capture-icmp", stand_in, protocol_icmp, 0);
+  list.add("capture-listener", gateway, protocol_tcp, settings.capture_port());
+  list.add("capture-listener-udp", gateway, protocol_udp, settings.capture_port());
+  if (targets.host) list.add("dns-host-udp-53", *targets.host, protocol_udp, 53);
+  list.add_from("capture-as-other-agent", targets.other_agent, stand_in, protocol_tcp, 443);
+  list.add_from("dns-as-other-agent", targets.other_agent, gateway, protocol_udp, 53);
+  list.add_from("dns-as-outsider", outside_source, gateway, protocol_udp, 53);
+}
+
 }  // namespace
 
 std::string_view text(Expected expected) noexcept {
@@ -71,6 +92,8 @@ std::string_view text(Expected expected) noexcept {
       return "refused";
     case Expected::ignored:
       return "ignored";
+    case Expected::captured:
+      return "captured";
   }
   return "";
 }
@@ -84,8 +107,10 @@ std::vector<Probe> make_probes(const config::NetnsSettings& settings, const Targ
   list.add("raw-address-udp-443", outside, protocol_udp, 443);
   list.add("raw-address-icmp", outside, protocol_icmp, 0);
   list.add("dns-outside-udp-53", outside, protocol_udp, 53);
-  list.add("dns-gateway-udp-53", gateway, protocol_udp, 53);
-  list.add("dns-gateway-tcp-53", gateway, protocol_tcp, 53);
+  const bool has_names = is_captured(settings, targets.agent);
+  const auto names = has_names ? Expected::captured : Expected::refused;
+  list.add("dns-gateway-udp-53", gateway, protocol_udp, 53, names);
+  list.add("dns-gateway-tcp-53", gateway, protocol_tcp, 53, names);
   list.add("metadata-tcp-80", metadata, protocol_tcp, 80);
   list.add("gateway-other-port", gateway, protocol_tcp, targets.open_port);
   list.add("gateway-proxy-port-udp", gateway, protocol_udp, settings.port);
@@ -98,6 +123,7 @@ std::vector<Probe> make_probes(const config::NetnsSettings& settings, const Targ
   list.add_from("as-other-agent", targets.other_agent, gateway, protocol_tcp, settings.port);
   list.add_from("as-outsider", outside_source, gateway, protocol_tcp, settings.port);
   list.add_from("as-gateway", gateway, gateway, protocol_tcp, settings.port);
+  if (settings.capture) add_capture_probes(settings, targets, list);
   list.add("broadcast-udp", everybody, protocol_udp, 67);
   list.add("multicast-udp", mdns, protocol_udp, 5353);
   list.add_from("ipv6-link-local", link_local6, all_nodes6, protocol_udp, 5353, Expected::ignored);
@@ -126,12 +152,15 @@ std::optional<std::uint64_t> find_token(std::string_view bytes, std::uint64_t ru
 }
 
 Verdict judge(Expected expected, const Facts& facts) {
-  const bool may_reach = expected == Expected::passes;
+  const bool may_reach = expected == Expected::passes || expected == Expected::captured;
   if (!facts.not_sent.empty()) return {"not sent: " + facts.not_sent, false};
   if (!facts.left_through.empty()) return {"left through " + facts.left_through, false};
-  if (facts.has_reached && may_reach && facts.is_passed) return {"passes", true};
+  if (facts.has_reached && may_reach && facts.is_passed) return {std::string{text(expected)}, true};
   if (facts.has_reached) return {"reached the host", may_reach && facts.is_passed};
   if (facts.was_answered) return {"was answered", false};
+  if (expected == Expected::captured && facts.is_refused) {
+    return {"refused: the daemon does not capture", true};
+  }
   if (facts.is_passed && may_reach) return {"dropped by another rule of the host", false};
   if (facts.is_refused) return {"refused", !may_reach};
   if (!facts.has_arrived) return {"did not arrive", false};

@@ -14,9 +14,10 @@
 namespace stile::netns {
 
 enum class Expected : std::uint8_t {
-  passes,   // the only traffic that an agent may send
-  refused,  // dropped by the table, and counted
-  ignored,  // dropped below the table (ARP, IPv6), or counted there
+  passes,    // the only traffic that an agent may send
+  refused,   // dropped by the table, and counted
+  ignored,   // dropped below the table (ARP, IPv6), or counted there
+  captured,  // reaches the daemon, and is refused if none captures
 };
 [[nodiscard]] std::string_view text(Expected expected) noexcept;
 

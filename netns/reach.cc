@@ -47,20 +47,45 @@ Reach try_once(const sockaddr_in& address, int patience) {
   return error == ECONNREFUSED ? Reach::refused : Reach::silent;
 }
 
-}  // namespace
+// A query of an operation that no server implements: each answers it, and asks for nothing.
+Reach ask_once(const sockaddr_in& address, int patience) {
+  constexpr std::array<char, 12> status_query{0, 1, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const UniqueFd fd{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  std::array<char, 512> answer{};
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::send(fd.get(), status_query.data(), status_query.size(), 0) < 0) {
+    return errno == ECONNREFUSED ? Reach::refused : Reach::silent;
+  }
+  pollfd wait{fd.get(), POLLIN, 0};
+  if (::poll(&wait, 1, patience) <= 0) return Reach::silent;
+  if (::recv(fd.get(), answer.data(), answer.size(), 0) >= 0) return Reach::answered;
+  return errno == ECONNREFUSED ? Reach::refused : Reach::silent;
+}
 
-Result<Reach> reach_proxy(const Host& host, const Agent& agent) {
-  const auto& settings = host.setup.netns;
+Result<Reach> reach(const Agent& agent, const sockaddr_in& address,
+                    Reach (*attempt)(const sockaddr_in&, int)) {
   const auto namespace_fd = open_namespace(agent.id);
   if (!namespace_fd) return namespace_fd.error();
   if (!*namespace_fd) return Error{"there is no namespace " + namespace_path(agent.id)};
   const auto visit = NamespaceVisit::enter(**namespace_fd);
   if (!visit) return visit.error();
   for (const auto patience : patience_ms) {
-    const auto reach = try_once(socket_address(settings.gateway, settings.port), patience);
-    if (reach != Reach::silent) return reach;
+    const auto outcome = attempt(address, patience);
+    if (outcome != Reach::silent) return outcome;
   }
   return Reach::silent;
+}
+
+}  // namespace
+
+Result<Reach> reach_proxy(const Host& host, const Agent& agent) {
+  const auto& settings = host.setup.netns;
+  return reach(agent, socket_address(settings.gateway, settings.port), try_once);
+}
+
+Result<Reach> reach_names(const Host& host, const Agent& agent) {
+  constexpr std::uint16_t name_server_port = 53;
+  return reach(agent, socket_address(host.setup.netns.gateway, name_server_port), ask_once);
 }
 
 std::vector<std::string> dropping_chains(std::string_view listing) {

@@ -57,11 +57,12 @@ Result<std::vector<Records::Owner>> Records::owners() const {
 }
 
 Result<Record> Records::read(const Owner& owner) const {
-  Record record{{owner.id, owner.address, {}}, false, {}, {}};
+  Record record{{owner.id, owner.address, {}, false}, false, {}, {}};
   const auto text = read_file(directory_.get(), name_of(record.agent), most_record_bytes);
   if (!text) return text.error();
   if (*text) {
     record.agent.instance = value_of(**text, "instance");
+    record.agent.is_captured = value_of(**text, "capture") == "yes";
     record.bound_by = value_of(**text, "bound_by");
     record.card = value_of(**text, "card");
     record.is_complete = value_of(**text, "state") == "complete";
@@ -97,8 +98,9 @@ Result<void> Records::write(const Record& record) const {
   if ((record.bound_by + record.card).find('\n') != std::string::npos) {
     return Error{"a line break in " + record.bound_by};
   }
-  const std::string text = "instance=" + record.agent.instance + "\nbound_by=" + record.bound_by +
-                           "\ncard=" + record.card +
+  const std::string text = "instance=" + record.agent.instance +
+                           "\ncapture=" + (record.agent.is_captured ? "yes" : "no") +
+                           "\nbound_by=" + record.bound_by + "\ncard=" + record.card +
                            "\nstate=" + (record.is_complete ? "complete" : "incomplete") + "\n";
   return replace_file(directory_.get(), name_of(record.agent), text, 0600, FileOwner{0, 0});
 }

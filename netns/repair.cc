@@ -55,6 +55,9 @@ Result<Done> remove_strangers(Host& host, const std::vector<Record>& records) {
   for (const auto& [pair, count] : elements->agents) {
     if (pairs.count(pair) == 0) commands += expel_pair(pair.first, pair.second);
   }
+  for (const auto& pair : elements->captured) {
+    if (pairs.count(pair) == 0) commands += expel_captured(pair.first, pair.second);
+  }
   for (const auto& [device, count] : elements->refused) {
     if (devices.count(device) == 0) commands += expel_device(device);
   }
@@ -73,8 +76,10 @@ Result<Done> admit_missing(Host& host) {
   Done done;
   for (const auto& record : *records) {
     const auto found = elements->of(record.agent);
-    if (!record.is_complete || (found.passed && found.refused)) continue;
-    commands += admit(record.agent);
+    const bool has_all = found.passed && found.refused &&
+                         (found.is_captured || !is_captured(host.setup.netns, record.agent));
+    if (!record.is_complete || has_all) continue;
+    commands += admit(host.setup.netns, record.agent);
     done.push_back(record.agent.id + ": " + std::string{text(Step::admit)});
   }
   if (commands.empty()) return done;

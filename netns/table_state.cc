@@ -178,6 +178,7 @@ AgentElements AllElements::of(const Agent& agent) const {
     found.passed = at->second;
   }
   if (const auto at = refused.find(device); at != refused.end()) found.refused = at->second;
+  found.is_captured = captured.count({device, agent.address}) != 0;
   return found;
 }
 
@@ -186,17 +187,27 @@ Result<AgentElements> read_elements(Netlink& netfilter, const Agent& agent) {
   if (!passed) return passed.error();
   const auto refused = read_element(netfilter, refused_set, key_of(agent, false));
   if (!refused) return refused.error();
-  return AgentElements{*passed, *refused};
+  const auto captured = read_element(netfilter, captured_set, key_of(agent, true));
+  if (!captured) return captured.error();
+  return AgentElements{*passed, *refused, captured->has_value()};
 }
 
 Result<AllElements> read_all_elements(Netlink& netfilter) {
   AllElements all;
   const auto device_of = [](const std::string& key) { return std::string{key.c_str()}; };
+  const auto address_of = [](const std::string& key) {
+    std::uint32_t address = 0;
+    std::memcpy(&address, key.data() + name_bytes, sizeof address);
+    return acl::Address::v4(ntohl(address));
+  };
   auto done = read_set(netfilter, agents_set, [&](const Element& element) {
     if (element.key.size() != pair_bytes) return;
-    std::uint32_t address = 0;
-    std::memcpy(&address, element.key.data() + name_bytes, sizeof address);
-    all.agents[{device_of(element.key), acl::Address::v4(ntohl(address))}] = element.count;
+    all.agents[{device_of(element.key), address_of(element.key)}] = element.count;
+  });
+  if (!done) return done.error();
+  done = read_set(netfilter, captured_set, [&](const Element& element) {
+    if (element.key.size() != pair_bytes) return;
+    all.captured.emplace(device_of(element.key), address_of(element.key));
   });
   if (!done) return done.error();
   done = read_set(netfilter, refused_set, [&](const Element& element) {

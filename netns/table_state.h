@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -24,11 +25,13 @@ struct Count {
 struct AgentElements {
   std::optional<Count> passed;   // of `agents`
   std::optional<Count> refused;  // of `refused`
+  bool is_captured = false;      // in `captured`
 };
 
 struct AllElements {
   std::map<std::pair<std::string, acl::Address>, Count> agents;  // by device and address
   std::map<std::string, Count> refused;                          // by device
+  std::set<std::pair<std::string, acl::Address>> captured;       // by device and address
   [[nodiscard]] AgentElements of(const Agent& agent) const;
 };
 

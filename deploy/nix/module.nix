@@ -6,6 +6,9 @@ let
   format = pkgs.formats.toml { };
   inherit (lib) mkOption mkIf mkDefault types;
 
+  # With the daemon's defaults.
+  netns = { gateway = "10.200.0.1"; port = 3128; } // (cfg.settings.netns or { });
+
   # A key that is not set stays out of the file, so that the daemon's own default holds.
   withoutNulls = lib.filterAttrs (_name: value: value != null);
 
@@ -206,6 +209,22 @@ in
       };
     };
 
+    # Where the fence hands over captured traffic; the daemon may not open such sockets itself.
+    systemd.sockets.stiled-capture = mkIf cfg.fence.enable {
+      description = "Captured traffic of agents";
+      wantedBy = [ "sockets.target" ];
+      socketConfig = {
+        ListenDatagram = "${netns.gateway}:53";
+        ListenStream = "${netns.gateway}:${toString (netns.port + 1)}";
+        FileDescriptorName = "capture";
+        Service = "stiled.service";
+        Transparent = true;
+        FreeBind = true;
+        NoDelay = true;
+        Backlog = 4096;
+      };
+    };
+
     systemd.services.stiled = {
       description = "Stile egress proxy";
       documentation = [ "man:stiled(8)" ];
@@ -218,6 +237,7 @@ in
       restartTriggers = [
         (builtins.toJSON {
           inherit (cfg.settings) server;
+          inherit netns;
           audit = lib.filterAttrs (key: _: builtins.elem key [ "path" "format" "chain" ])
             (cfg.settings.audit or { });
           listen = lib.filterAttrs (_: listeners: builtins.head listeners != [ ])

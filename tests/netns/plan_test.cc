@@ -11,7 +11,7 @@ namespace {
 using Steps = std::vector<Step>;
 
 AgentState whole() {
-  return {AgentState::Record::complete, true, true, true, true, true, true, true};
+  return {AgentState::Record::complete, true, true, true, true, true, true, true, true};
 }
 
 TEST(NetnsPlan, RepairsNothingThatIsWhole) {
@@ -39,6 +39,7 @@ TEST(NetnsPlan, RepairsWhatIsMissingAndWhatDependsOnIt) {
       {&AgentState::is_device_shut, {Step::shut_device}},
       {&AgentState::is_raised, {Step::raise_device}},
       {&AgentState::is_admitted, {Step::admit}},
+      {&AgentState::has_resolver, {Step::write_resolver}},
       {&AgentState::has_card, {Step::write_card}},
   };
   for (const auto& [missing, expected] : cases) {

@@ -5,15 +5,21 @@
 
 #include <set>
 
+#include "netns/observer.h"
+
 namespace stile::netns {
 namespace {
 
 using P = Expected;
 
-std::vector<Probe> probes() {
-  const Agent alpha{"alpha", *acl::Address::parse("10.200.0.2"), "i"};
+std::vector<Probe> probes(bool is_captured = false) {
+  Agent alpha{"alpha", *acl::Address::parse("10.200.0.2"), "i"};
+  alpha.is_captured = is_captured;
+  config::NetnsSettings settings;
+  settings.capture = true;
   return make_probes(
-      {}, {alpha, *acl::Address::parse("10.200.0.3"), acl::Address::parse("192.0.2.9"), 4567}, 77);
+      settings, {alpha, *acl::Address::parse("10.200.0.3"), acl::Address::parse("192.0.2.9"), 4567},
+      77);
 }
 
 // Right if the sum over everything, checksum included, comes out as zero.
@@ -48,6 +54,31 @@ TEST(NetnsPacket, OnlyOneProbeIsExpectedToPass) {
   int passing = 0;
   for (const auto& probe : probes()) passing += probe.expected == P::passes ? 1 : 0;
   EXPECT_EQ(passing, 1);
+}
+
+TEST(NetnsPacket, OnlyNamesAndTheirAddressesAreCapturedAndOnlyForAgentsThatWantIt) {
+  std::set<std::string> captured;
+  for (const auto& probe : probes(true)) {
+    if (probe.expected == P::captured) captured.insert(probe.name);
+  }
+  EXPECT_EQ(captured, (std::set<std::string>{"dns-gateway-udp-53", "dns-gateway-tcp-53",
+                                             "capture-tcp-443", "capture-tcp-open-port"}));
+  for (const auto& probe : probes(false)) EXPECT_NE(probe.expected, P::captured) << probe.name;
+}
+
+TEST(NetnsProbe, TellsARefusalFromAnAnswer) {
+  const std::string ethernet = std::string(12, 'm') + std::string{"\x08\x00", 2};
+  std::string ip = "\x45" + std::string(19, '\0');
+  ip[9] = 1;
+  EXPECT_TRUE(is_unreachable_error(ethernet + ip + "\x03"));
+  EXPECT_FALSE(is_unreachable_error(ethernet + ip + std::string(1, '\0')));  // an echo reply
+  EXPECT_FALSE(is_unreachable_error(ethernet + ip));
+  EXPECT_FALSE(is_unreachable_error(ethernet.substr(0, 12) + "\x86\xdd" + ip + "\x03"));
+  ip[9] = 17;
+  EXPECT_FALSE(is_unreachable_error(ethernet + ip + "\x03"));
+  for (std::size_t size = 0; size < ethernet.size() + ip.size(); ++size) {
+    EXPECT_FALSE(is_unreachable_error((ethernet + ip).substr(0, size))) << size;
+  }
 }
 
 TEST(NetnsProbe, FindsATokenOnlyWhereAllOfItIs) {
@@ -104,6 +135,12 @@ TEST(NetnsProbe, JudgesByEvidenceNeverBySilence) {
       {P::passes, reached, false, "reached the host"},
       {P::passes, nothing, false, "did not arrive"},
       {P::passes, left, false, "left through up0"},
+      {P::captured, passed_and_reached, true, "captured"},
+      {P::captured, counted, true, "refused: the daemon does not capture"},
+      {P::captured, reached, false, "reached the host"},
+      {P::captured, passed, false, "dropped by another rule of the host"},
+      {P::captured, answered, false, "was answered"},
+      {P::captured, nothing, false, "did not arrive"},
   };
   for (const auto& [expected, facts, is_good, got] : cases) {
     const auto verdict = judge(expected, facts);

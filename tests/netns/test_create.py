@@ -19,7 +19,8 @@ def test_makes_namespace_address_route_and_card(host):
     inside = host.run("ip", "netns", "exec", "agent-alpha", "ip", "-o", "addr").stdout
     assert "10.200.0.2/32" in inside and "inet6" not in inside
     routes = host.run("ip", "netns", "exec", "agent-alpha", "ip", "route").stdout
-    assert routes.split() == "10.200.0.1 dev eth0 proto static scope link".split()
+    assert routes.split() == ("default via 10.200.0.1 dev eth0 proto static "
+                              "10.200.0.1 dev eth0 proto static scope link").split()
     card = card_of(host, "alpha")
     assert card["agent_id"] == "alpha" and card["source"] == ["10.200.0.2"]
     assert card["allowed_hosts"] == [".example.com", "api.github.com"]

@@ -6,14 +6,14 @@ import subprocess
 import pytest
 
 from lab.host import BUILD, PATIENCE_SECONDS, wait_until
-from lab.street import CA_FILE, CONFIG, NAMES, ORIGIN, PROXY, Street
+from lab.street import CA_FILE, CONFIG, NAMES, ORIGIN, PROXY, PROXY_ONLY, Street
 
 ALLOWED = {"alpha": ["a.test", "c.test"], "beta": ["b.test", ".example.test"], "gamma": []}
 
 
 @pytest.fixture(scope="module")
 def street():
-    place = Street()
+    place = Street(PROXY_ONLY)
     try:
         place.create("alpha", "--allow", *ALLOWED["alpha"])  # before the daemon, which finds its card
         place.start_daemon()

@@ -31,7 +31,7 @@ def image(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("unit", ["stiled.service", "stiled.socket", "stile-fence.service",
+@pytest.mark.parametrize("unit", ["stiled.service", "stiled.socket", "stiled-capture.socket", "stile-fence.service",
                                   "stile-agent@alpha.service"])
 def test_systemd_finds_nothing_wrong(image, unit):
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", f"--root={image}", unit],
@@ -52,6 +52,13 @@ def test_control_socket_is_for_the_admins_and_named_as_the_daemon_expects_it():
     for line in ("ListenStream=/run/stile/control.sock", "FileDescriptorName=control", "SocketGroup=stile-admin",
                  "SocketMode=0660"):
         assert line in text.splitlines()
+
+
+def test_sockets_of_captured_traffic_are_those_of_the_default_config():
+    lines = (SYSTEMD / "stiled-capture.socket").read_text().splitlines()
+    for line in ("ListenDatagram=10.200.0.1:53", "ListenStream=10.200.0.1:3129", "FileDescriptorName=capture",
+                 "Transparent=yes", "FreeBind=yes", "Service=stiled.service"):
+        assert line in lines
 
 
 CONFIG = """

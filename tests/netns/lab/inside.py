@@ -107,7 +107,7 @@ def own_address():
 def open_route():
     """As much network as root inside can give itself."""
     sh("nft flush ruleset")
-    sh("ip route add default via 10.200.0.1 dev eth0 onlink", check=True)
+    sh("ip route replace default via 10.200.0.1 dev eth0 onlink", check=True)
 
 
 def every_target(other):

@@ -84,6 +84,19 @@ def accept(listener, is_tls):
         threading.Thread(target=serve, args=(conn, is_tls), daemon=True).start()
 
 
+def greet(listener):
+    """A protocol whose server speaks first, then repeats what it hears."""
+    while True:
+        conn, _ = listener.accept()
+        note(kind="greeting")
+        conn.sendall(b"SSH-2.0-origin\r\n")
+        try:
+            conn.sendall(conn.recv(100))
+        except OSError:
+            pass
+        conn.close()
+
+
 def main():
     names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     names.bind((name_server, 53))
@@ -91,6 +104,7 @@ def main():
     for port in (443, 80):
         listener = socket.create_server(("0.0.0.0", port), backlog=128)
         threading.Thread(target=accept, args=(listener, port == 443), daemon=True).start()
+    threading.Thread(target=greet, args=(socket.create_server(("0.0.0.0", 22)),), daemon=True).start()
     print("ready", flush=True)
     sys.stdin.read()
 

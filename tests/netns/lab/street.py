@@ -31,8 +31,11 @@ directories = ["/run/stile/agents.d"]
 """
 
 
+PROXY_ONLY = CONFIG + "[netns]\ncapture = false\n"
+
+
 class Street:
-    def __init__(self):
+    def __init__(self, config=CONFIG):
         self.folder = tempfile.TemporaryDirectory(prefix="street-", dir=BUILD)
         self.log = Path(self.folder.name) / "internet.log"
         self.certificates = Certificates(Path(self.folder.name))
@@ -44,15 +47,19 @@ class Street:
         self.internet = self.outside.popen(PYTHON, INTERNET, self.log, self.certificates.chain_file,
                                            self.certificates.key_file, ORIGIN, NAMES, stdin=-1, stdout=-1, text=True)
         assert self.internet.stdout.readline() == "ready\n"
-        self.host.write("/etc/stile/stile.toml", CONFIG)
+        self.host.write("/etc/stile/stile.toml", config)
         self.host.write(CA_FILE, Path(self.certificates.ca_file).read_text())
         self.host.run("mkdir", "-p", "/var/log/stile", "/var/lib/stile", "/run/stile")
         self.daemon = None
 
     def start_daemon(self):
-        log = open(Path(self.folder.name) / "stiled.log", "w")
+        log = open(Path(self.folder.name) / "stiled.log", "a")
         self.daemon = self.host.popen(BUILD / "cmd" / "stiled", stderr=log, stdout=log)
         wait_until(lambda: self.curl_host("http://127.0.0.1:9128/readyz").returncode == 0, "the daemon ready")
+
+    def kill_daemon(self):
+        self.daemon.kill()
+        self.daemon.wait()
 
     def curl_host(self, url):
         return self.host.run("curl", "-fsS", "--noproxy", "*", url, check=False)

@@ -50,11 +50,12 @@ def connect(host, outside):
 
 
 class World:
-    def __init__(self, agents=("alpha", "beta")):
+    def __init__(self, agents=("alpha", "beta"), capture=False):
         self.folder = tempfile.TemporaryDirectory(prefix="fence-", dir=BUILD)
         self.host = Host()
         self.outside = Namespace(["--net"], "ip link set lo up; echo ready; exec setpriv --pdeathsig KILL sleep infinity")
         connect(self.host, self.outside)
+        self.host.write("/etc/stile/stile.toml", f"[netns]\ncapture = {str(capture).lower()}\n")
         self.agents = {agent: self.host.create(agent) for agent in agents}
         self.sensors = {
             "host": Sensor(self.host, self.folder.name, "host", HOST_SERVICES),

@@ -1,0 +1,347 @@
+"""Programs that know nothing of a proxy, behind the fence, with the real daemon and an Internet that the test runs."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from lab.host import BUILD, PATIENCE_SECONDS, PYTHON, wait_until
+from lab.street import CA_FILE, CONFIG, NAMES, ORIGIN, PROXY_ONLY, Street
+
+ALPHA = ["a.test", "c.test", ".example.test", "tcp://ssh.test:22"]
+
+# What the programs below have in common. `address(name)` is what a resolver makes of a name.
+LIBRARY = f"""
+import os, socket, ssl, struct, sys, time
+def address(name, port=443):
+    return socket.getaddrinfo(name, port, socket.AF_INET, socket.SOCK_STREAM)[0][4][0]
+def connect(to, port=443, seconds={PATIENCE_SECONDS}):
+    return socket.create_connection((to, port), seconds)
+def tls(conn, name):
+    return ssl.create_default_context(cafile={CA_FILE!r}).wrap_socket(conn, server_hostname=name)
+def get(conn, name, path="/"):
+    conn.sendall(f"GET {{path}} HTTP/1.1\\r\\nHost: {{name}}\\r\\nConnection: close\\r\\n\\r\\n".encode())
+    return conn.recv(1000).split(b"\\r\\n")[0].decode()
+def error_of(action):
+    try:
+        return repr(action())
+    except Exception as problem:
+        return type(problem).__name__
+def question(name, kind=1, number=7):
+    labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
+    return struct.pack("!6H", number, 0x100, 1, 0, 0, 0) + labels + struct.pack("!BHH", 0, kind, 1)
+def ask(name, kind=1, server="10.200.0.1", seconds={PATIENCE_SECONDS}):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.settimeout(seconds)
+        sock.connect((server, 53))
+        sock.send(question(name, kind))
+        answer = sock.recv(600)
+    return answer[3] & 15, struct.unpack("!H", answer[6:8])[0]
+"""
+
+
+@pytest.fixture(scope="module")
+def street():
+    place = Street()
+    try:
+        place.create("alpha", "--allow", *ALPHA)
+        place.start_daemon()
+        place.create("beta", "--allow", "b.test", "a.test")
+        yield place
+    finally:
+        place.close()
+
+
+def python(street, agent, code, *arguments):
+    """What a program prints as that agent, without any proxy variable."""
+    done = street.host.tool("exec", agent, "--", "env", "-i", "PATH=/usr/bin:/bin", PYTHON, "-I", "-", *arguments,
+                            input=LIBRARY + code)
+    return done.stdout.strip()
+
+
+def denials(street, **fields):
+    return [line for line in street.audit() if line["event"] == "deny" and fields.items() <= line.items()]
+
+
+def no_proxy(street, agent, *arguments):
+    return street.curl(agent, "--noproxy", "*", *arguments)
+
+
+def test_curl_without_a_proxy_reaches_an_allowed_host(street):
+    assert no_proxy(street, "alpha", "https://a.test/one") == (0, "200 000")
+    assert {"sni": "a.test", "path": "/one"}.items() <= street.events("request")[-1].items()
+    wait_until(lambda: street.audit()[-1]["event"] == "close", "the end in the log")
+    opened, closed = street.audit()[-2:]
+    for line in (opened, closed):
+        assert {"agent": "alpha", "method": "TCP", "scheme": "connect", "host": "a.test", "port": 443, "verdict": "allow",
+                "origin": f"{ORIGIN}:443"}.items() <= line.items()
+    assert opened["sni"] == "a.test" and closed["bytes_down"] > 0
+
+
+def test_a_program_with_sockets_of_its_own_does(street):
+    said = python(street, "alpha", "print(get(tls(connect(address('c.test')), 'c.test'), 'c.test'))")
+    assert said == "HTTP/1.1 200 OK"
+
+
+def test_nodes_fetch_does(street):
+    if not shutil.which("node"):
+        pytest.skip("node is missing")
+    done = street.host.tool("exec", "alpha", "--", "env", "-i", "PATH=/usr/bin:/bin", f"NODE_EXTRA_CA_CERTS={CA_FILE}",
+                            "node", "-e", "fetch('https://a.test/node').then(r => console.log(r.status))")
+    assert done.stdout == "200\n"
+    assert street.events("request")[-1]["path"] == "/node"
+
+
+def test_ip_netns_exec_has_the_name_server_as_well(street):
+    done = street.host.run("ip", "netns", "exec", "agent-alpha",
+                           *street.curl_command("--noproxy", "*", "https://a.test/"))
+    assert done.stdout == "200 000"
+
+
+def test_a_refused_name_does_not_exist_and_is_in_the_log_once(street):
+    before = len(street.events("dns", "request"))
+    for _ in range(3):
+        assert no_proxy(street, "alpha", "https://secret.attacker.test/")[0] == 6  # no such name
+    lines = denials(street, host="secret.attacker.test")
+    assert len(lines) == 1
+    assert {"agent": "alpha", "method": "DNS", "reason": "host-not-allowed"}.items() <= lines[0].items()
+    assert lines[0]["src"].startswith("10.200.0.2:")
+    assert len(street.events("dns", "request")) == before  # nobody else was asked
+
+
+def test_the_real_names_are_asked_for_only_when_the_connection_was_allowed(street):
+    said = python(street, "alpha", """
+to = address("quiet.example.test")
+print(error_of(lambda: connect(to, 8443).recv(1)))
+with connect(to) as conn:
+    conn.sendall(b"not tls")
+    print(error_of(lambda: conn.recv(1)))
+""")
+    assert said.split() == ["ConnectionResetError", "ConnectionResetError"]
+    assert [line["reason"] for line in denials(street, host="quiet.example.test")] == ["port-not-allowed", "not-tls"]
+    assert "quiet.example.test" not in {event["name"] for event in street.events("dns")}
+
+
+def test_another_name_in_the_hello_is_refused_before_anything_is_dialled(street):
+    before = len(street.events("dns", "request"))
+    said = python(street, "alpha", "print(error_of(lambda: tls(connect(address('fresh.example.test')), 'c.test')))")
+    assert "SSL" in said  # an alert
+    assert [line["reason"] for line in denials(street, host="fresh.example.test")] == ["sni-mismatch"]
+    assert len(street.events("dns", "request")) == before
+
+
+def test_plain_http_goes_by_its_host(street):
+    assert no_proxy(street, "alpha", "http://a.test/plain?q=1") == (0, "200 000")
+    event = street.events("request")[-1]
+    assert event["path"] == "/plain?q=1" and "\r\nHost: a.test\r\n" in event["head"]
+    line = [line for line in street.audit() if line["event"] == "open"][-1]
+    assert {"method": "GET", "scheme": "http", "host": "a.test", "path": "/plain"}.items() <= line.items()
+
+
+@pytest.mark.parametrize("head", [
+    "GET / HTTP/1.1\\r\\nHost: c.test\\r\\n\\r\\n", "GET http://c.test/ HTTP/1.1\\r\\nHost: c.test\\r\\n\\r\\n",
+    "GET / HTTP/1.1\\r\\nHost: a.test:81\\r\\n\\r\\n", "CONNECT c.test:443 HTTP/1.1\\r\\nHost: c.test:443\\r\\n\\r\\n",
+    "GET / HTTP/1.1\\r\\n\\r\\n"])
+def test_plain_http_to_another_host_than_the_one_connected_to_is_refused(street, head):
+    before = len(street.events("dns", "request"))
+    said = python(street, "alpha", f"""
+conn = connect(address("a.test"), 80)
+conn.sendall(b"{head}")
+print(conn.recv(1000).split(b"\\r\\n")[0].decode())
+""")
+    assert said == "HTTP/1.1 400 bad-request"
+    assert len(street.events("dns", "request")) == before
+
+
+def test_a_server_that_speaks_first_is_reached_by_its_tcp_pattern(street):
+    said = python(street, "alpha", """
+conn = connect(address("ssh.test", 22), 22)
+print(conn.recv(100).decode().strip())
+conn.sendall(b"hello")
+print(conn.recv(100).decode())
+""")
+    assert said.splitlines() == ["SSH-2.0-origin", "hello"]
+
+
+def test_an_ssh_client_reaches_it(street):
+    if not shutil.which("ssh"):
+        pytest.skip("ssh is missing")
+    done = street.host.tool("exec", "alpha", "--", "ssh", "-v", "-o", "BatchMode=yes", "nobody@ssh.test", check=False)
+    assert "remote software version origin" in done.stderr
+
+
+def test_addresses_mean_nothing_to_another_agent(street):
+    mine = python(street, "alpha", "print(address('c.test'))")
+    before = len(street.events("dns", "request"))
+    assert python(street, "beta", "print(error_of(lambda: connect(sys.argv[1]).recv(1)))", mine) == "ConnectionResetError"
+    wait_until(lambda: denials(street, agent="beta", host=mine, reason="ip-literal", method="TCP"), "its line")
+    assert len(street.events("dns", "request")) == before
+
+
+def test_addresses_that_stand_for_nothing_are_reset(street):
+    said = python(street, "alpha", """
+for last in ("198.18.0.0", "198.18.0.1", "198.19.255.254", "198.19.255.255"):
+    print(error_of(lambda: connect(last).recv(1)))
+""")
+    assert set(said.split()) == {"ConnectionResetError"}
+
+
+def test_all_else_is_refused_at_once(street):
+    said = python(street, "alpha", f"""
+def datagram(to, port):
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.settimeout({PATIENCE_SECONDS})
+    sock.connect((to, port)), sock.send(b"x")
+    return sock.recv(10)
+for to, port in (("{ORIGIN}", 443), ("10.200.0.1", 3129), ("10.200.0.1", 22), ("10.200.0.3", 80), ("169.254.169.254", 80)):
+    print(error_of(lambda: connect(to, port)))
+for to, port in (("{ORIGIN}", 443), ("198.18.0.9", 443), ("{NAMES}", 53), ("10.200.0.1", 3129), ("10.200.0.1", 3128)):
+    print(error_of(lambda: datagram(to, port)))
+""")
+    assert said.split() == ["ConnectionRefusedError"] * 10
+
+
+def test_other_kinds_of_questions_have_no_data(street):
+    said = python(street, "alpha", """
+for kind in (1, 28, 65, 64, 15, 16, 255):  # A, AAAA, HTTPS, SVCB, MX, TXT, any
+    print(ask("a.test", kind), ask("other.test", kind))
+""")
+    assert said.splitlines() == ["(0, 1) (3, 0)"] + ["(0, 0) (3, 0)"] * 6
+
+
+def test_names_are_served_over_tcp(street):
+    said = python(street, "alpha", """
+conn = connect("10.200.0.1", 53)
+both = b"".join(struct.pack("!H", len(one)) + one for one in (question("a.test"), question("other.test", number=8)))
+for byte in both: conn.send(bytes([byte]))
+got = b""
+while len(got) < 2 or len(got) < 2 + got[1] + 2: got += conn.recv(500)
+print(got[5] & 15, address("a.test") == socket.inet_ntoa(got[2 + got[1] - 4:2 + got[1]]))
+""")
+    assert said == "0 True"
+
+
+def test_a_program_of_the_host_gets_no_names(street):
+    done = street.host.run(PYTHON, "-c", LIBRARY + "print(ask('a.test'))", check=False)
+    assert done.returncode != 0 or done.stdout.strip() == "(5, 0)"  # refused
+
+
+def test_addresses_keep_their_names_when_the_daemon_is_killed(street):
+    mine = python(street, "alpha", "print(address('kept.example.test'))")
+    street.kill_daemon()
+    assert python(street, "alpha", "print(error_of(lambda: connect(sys.argv[1])))", mine) == "ConnectionRefusedError"
+    assert python(street, "alpha", "print(error_of(lambda: ask('a.test')))") == "ConnectionRefusedError"
+    street.start_daemon()
+    code = "print(get(tls(connect(sys.argv[1]), 'kept.example.test'), 'kept.example.test'))"
+    assert python(street, "alpha", code, mine) == "HTTP/1.1 200 OK"
+    assert python(street, "alpha", "print(address('kept.example.test'))") == mine
+
+
+HOLD = LIBRARY + """
+conn = tls(connect(address("a.test")), "a.test")
+conn.sendall(b"GET /hold HTTP/1.1\\r\\nHost: a.test\\r\\n\\r\\n")
+print("open" if b"200 OK" in conn.recv(1000) else "refused", flush=True)
+try: print("end", conn.recv(10))
+except OSError: print("cut")
+"""
+
+
+def test_a_captured_tunnel_is_cut_when_its_host_is_revoked(street):
+    street.create("gamma", "--allow", "a.test")
+    holder = street.host.start_tool("exec", "gamma", "--", PYTHON, "-I", "-c", HOLD, stdout=subprocess.PIPE, text=True)
+    assert holder.stdout.readline() == "open\n"
+    stile = BUILD / "cmd" / "stile"
+    listed = json.loads(street.host.run(stile, "connections", "--json").stdout)
+    assert any(one["agent"] == "gamma" and one["host"] == "a.test" for one in listed["connections"])
+    street.host.run(stile, "revoke", "gamma", "a.test")
+    assert holder.communicate(timeout=PATIENCE_SECONDS)[0] == "cut\n"
+    wait_until(lambda: any(line["event"] == "close" and line["agent"] == "gamma" and line.get("reason") == "revoked" and
+                           line["method"] == "TCP" for line in street.audit()), "its end in the log")
+    assert no_proxy(street, "gamma", "https://a.test/")[0] == 6
+    street.delete("gamma", "--kill")
+
+
+def test_more_questions_than_the_limit_are_dropped_and_counted(street):
+    street.create("delta", "--allow", "a.test")
+    said = python(street, "delta", """
+conn = connect("10.200.0.1", 53)
+one = question("a.test")
+try:
+    conn.sendall((struct.pack("!H", len(one)) + one) * 10000)
+    while conn.recv(65536): pass
+except OSError: pass
+print("ended")
+""")
+    assert said == "ended"
+    labels = ('agent="delta"', 'method="DNS"', 'reason="rate-limited"')
+
+    def dropped():
+        page = street.curl_host("http://127.0.0.1:9128/metrics").stdout
+        return any(all(label in line for label in labels) for line in page.splitlines())
+    wait_until(dropped, "the count of dropped questions")
+    assert python(street, "alpha", "print(ask('a.test'))") == "(0, 1)"  # others are served
+    street.delete("delta", "--kill")
+
+
+def test_agents_without_capture_have_neither_names_nor_routes(street):
+    made = street.create("plain", "--allow", "a.test", "--no-capture")
+    assert made["captured"] is False
+    assert street.curl("plain", "https://a.test/") == (0, "200 200")  # through the proxy
+    assert no_proxy(street, "plain", "--resolve", "a.test:443:198.18.0.9", "https://a.test/")[0] == 7
+    said = python(street, "plain", "print(error_of(lambda: ask('a.test', seconds=0.3)))")
+    assert said == "TimeoutError"  # dropped, as without capture
+    assert not street.host.exists("/etc/netns/agent-plain")
+    street.delete("plain", "--kill")
+
+
+def test_observe_mode_resolves_everything_and_logs_it(street):
+    street.host.write("/etc/cards/omega.json", json.dumps({"agent_id": "omega", "allowed_hosts": [], "mode": "observe"}))
+    street.create("omega", "--card", "/etc/cards/omega.json")
+    assert no_proxy(street, "omega", "https://b.test/") == (0, "200 000")
+    line = [line for line in street.audit() if line["event"] == "open"][-1]
+    assert {"agent": "omega", "host": "b.test", "verdict": "would-deny", "reason": "host-not-allowed"}.items() <= line.items()
+    street.delete("omega", "--kill")
+
+
+def test_list_and_check_are_content(street):
+    agents = street.host.agents()
+    assert all(one["state"] == "ok" and one["captured"] for one in agents.values())
+    done = street.host.tool("check", "alpha", "--json")
+    rows = {row["probe"]: row["got"] for row in json.loads(done.stdout)["rows"]}
+    assert {rows[name] for name in ("dns-gateway-udp-53", "dns-gateway-tcp-53", "capture-tcp-443")} == {"captured"}
+    assert rows["capture-listener"] == rows["capture-as-other-agent"] == rows["capture-udp-443"] == "refused"
+
+
+def test_check_notices_a_daemon_that_does_not_capture():
+    """As one that was started without the sockets: the proxy works, names do not."""
+    place = Street()
+    try:
+        place.create("alpha", "--allow", "a.test")
+        place.host.write("/etc/stile/stile.toml", PROXY_ONLY)
+        place.start_daemon()
+        place.host.write("/etc/stile/stile.toml", CONFIG)
+        done = place.host.tool("check", "--json", check=False)
+        wrong = {row["probe"]: row["got"] for row in json.loads(done.stdout)["rows"] if not row["ok"]}
+        assert done.returncode == 1 and list(wrong) == ["names"], wrong
+        assert "stiled-capture.socket" in wrong["names"]
+    finally:
+        place.close()
+
+
+def test_repair_restores_the_route_and_the_files(street):
+    street.host.run("ip", "route", "del", "local", "198.18.0.0/15", "dev", "lo", "table", "local")
+    street.host.run("rm", "/etc/netns/agent-alpha/resolv.conf")
+    assert not street.host.fence_is_whole("alpha")
+    said = street.host.tool("repair").stdout
+    assert "added the local route for 198.18.0.0/15" in said and "alpha: write the resolv.conf" in said
+    assert street.host.fence_is_whole("alpha")
+    assert no_proxy(street, "alpha", "https://a.test/") == (0, "200 000")
+
+
+def test_deleting_leaves_nothing(street):
+    street.create("zeta", "--allow", "a.test")
+    assert street.host.exists("/etc/netns/agent-zeta/resolv.conf")
+    street.delete("zeta", "--kill")
+    assert not street.host.exists("/etc/netns/agent-zeta")
+    assert "zeta" not in street.host.agents()

@@ -114,6 +114,8 @@ void add_run(Command& stile) {
                     "refuse nothing; report what would have been refused");
   command->add_flag("--no-ask", options->no_ask,
                     "refuse what no flag allows, and do not ask on the terminal");
+  command->add_flag("--no-capture", options->no_capture,
+                    "no names inside: only programs that use the proxy reach anything");
   auto* audit =
       command
           ->add_option("--audit", options->audit, "write the audit log there; - is standard output")

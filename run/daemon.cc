@@ -139,7 +139,7 @@ Daemon::Daemon(std::string card, std::string agent, std::vector<control::Client>
       questions_{std::move(connections[2])},
       summary_{summary} {}
 
-Result<void> Daemon::serve(UniqueFd listener) {
+Result<void> Daemon::serve(UniqueFd listener, std::vector<UniqueFd>) {
   const Json adopt{{"action", "adopt-listener"}, {"card", Json::parse(card_)}};
   if (auto done = ask(*adoption_, adopt, listener.get()); !done) return done;
   const Json tail{{"action", "tail"}, {"agent", agent_}};

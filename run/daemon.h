@@ -22,7 +22,7 @@ class Daemon final : public Service {
                                               Summary& summary);
   ~Daemon() override;
 
-  [[nodiscard]] Result<void> serve(UniqueFd listener) override;
+  [[nodiscard]] Result<void> serve(UniqueFd listener, std::vector<UniqueFd> captured) override;
   void tick() override {}
   void stop() override;
   [[nodiscard]] const std::string& agent() const override { return agent_; }

@@ -125,6 +125,13 @@ Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
   return files;
 }
 
+void show_resolver(const CapturePlan& capture, confine::View& view) {
+  const auto place = confine::resolver_place();
+  if (place.empty()) return;
+  view.mounts.push_back(
+      {.target = place, .content = confine::Content::text, .text = capture.resolver_text()});
+}
+
 std::string files_notice(const confine::View& view) {
   if (view.files == confine::Files::host) {
     return "--files host: the command can read and change every file that you can, keys and"

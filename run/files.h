@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "confine/view.h"
+#include "run/capture.h"
 #include "run/launch.h"
 #include "run/options.h"
 #include "run/service.h"
@@ -25,6 +26,10 @@ struct CommandFiles {
 [[nodiscard]] Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
                                                 const std::vector<std::string>& environment,
                                                 const std::string& control, const Trust& trust);
+
+// The resolv.conf of captured connections in place of the host's. Without one on the host there is
+// no place for it.
+void show_resolver(const CapturePlan& capture, confine::View& view);
 
 // A note on what `--files host` exposes, or that the working directory is empty; "" if neither.
 [[nodiscard]] std::string files_notice(const confine::View& view);

@@ -115,7 +115,14 @@ int live_inside(const Plan& plan, const Channel& channel) {
   if (!channel.await_step()) return confine::own_failure;  // until our ids exist
   const auto listener = furnish(plan);
   if (!listener) return fail(listener.error());
-  if (!channel.send_descriptor(*listener) || !channel.await_step()) return confine::own_failure;
+  auto captured = plan.capture ? open_capture(*plan.capture) : std::vector<UniqueFd>{};
+  if (!captured) return fail(captured.error());
+  if (!channel.send_descriptor(*listener)) return confine::own_failure;
+  for (const UniqueFd& fd : *captured) {
+    if (!channel.send_descriptor(fd)) return confine::own_failure;
+  }
+  captured->clear();
+  if (!channel.await_step()) return confine::own_failure;
   if (const auto done = enter_directory(plan); !done) return fail(done.error());
   if (const auto done = apply_process_limits(plan.limits); !done) return fail(done.error());
   if (const auto done = confine::give_up(confine::Powers::none); !done) return fail(done.error());
@@ -142,21 +149,27 @@ Result<Jail> Jail::make(const Plan& plan) {
   }
   inside.close();
   Jail jail{pid, std::move(outside)};
-  if (auto done = jail.prepare(plan.identity); !done) {
+  if (auto done = jail.prepare(plan); !done) {
     jail.abandon();
     return done.error();
   }
   return jail;
 }
 
-Result<void> Jail::prepare(const Identity& identity) {
-  if (auto mapped = map_ids(pid_, identity); !mapped) {
+Result<void> Jail::prepare(const Plan& plan) {
+  if (auto mapped = map_ids(pid_, plan.identity); !mapped) {
     return refused_namespace(mapped.error().message, EPERM);
   }
   if (auto sent = channel_.send_step(); !sent) return sent;
   auto listener = channel_.receive_descriptor();
   if (!listener) return Error{};  // the process inside has reported why
   listener_ = std::move(*listener);
+  const std::size_t captured = plan.capture ? plan.capture->sockets() : 0;
+  while (captured_.size() < captured) {
+    auto fd = channel_.receive_descriptor();
+    if (!fd) return Error{};
+    captured_.push_back(std::move(*fd));
+  }
   return {};
 }
 

@@ -4,11 +4,13 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "run/capture.h"
 #include "run/channel.h"
 #include "run/files.h"
 #include "run/identity.h"
@@ -21,6 +23,7 @@ struct Plan {
   CommandFiles files;
   std::vector<std::string> command;
   std::vector<ProcessLimit> limits;
+  std::optional<CapturePlan> capture;
   bool was_found = false;  // the command exists outside
   sigset_t mask{};         // the command's signal mask
 };
@@ -34,6 +37,8 @@ class Jail {
 
   // The socket that receives the command's requests.
   [[nodiscard]] UniqueFd take_listener() noexcept { return std::move(listener_); }
+  // Those of captured connections, as open_capture returned them; empty: nothing is captured.
+  [[nodiscard]] std::vector<UniqueFd> take_captured() noexcept { return std::move(captured_); }
   // The first process inside. It ends with the command, and all other processes inside end with it.
   [[nodiscard]] pid_t first_process() const noexcept { return pid_; }
   // Starts the command.
@@ -43,10 +48,11 @@ class Jail {
 
  private:
   Jail(pid_t pid, Channel channel) : pid_{pid}, channel_{std::move(channel)} {}
-  [[nodiscard]] Result<void> prepare(const Identity& identity);
+  [[nodiscard]] Result<void> prepare(const Plan& plan);
   pid_t pid_;
   Channel channel_;
   UniqueFd listener_;
+  std::vector<UniqueFd> captured_;
 };
 
 }  // namespace stile::run

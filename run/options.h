@@ -26,6 +26,7 @@ struct Options {
   bool nested = false;                     // run inside another sandbox
   bool observe = false;
   bool no_ask = false;               // do not ask the person at the terminal
+  bool no_capture = false;           // only programs that use the proxy reach anything
   std::vector<std::string> command;  // empty: that of the card
 };
 

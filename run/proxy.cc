@@ -7,6 +7,7 @@
 #include "proxy/server/host_addresses.h"
 #include "proxy/server/version.h"
 #include "proxy/server/worker_options.h"
+#include "run/capture.h"
 
 namespace stile::run {
 namespace {
@@ -65,7 +66,7 @@ Proxy::Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control)
 
 Proxy::~Proxy() { stop(); }
 
-Result<void> Proxy::serve(UniqueFd listener) {
+Result<void> Proxy::serve(UniqueFd listener, std::vector<UniqueFd> captured) {
   control_ = std::make_unique<server::RunControl>(std::move(policy_.base), *log_);
   const auto& snapshot = control_->editor().policy().snapshot();
   audit::Record start;
@@ -73,17 +74,18 @@ Result<void> Proxy::serve(UniqueFd listener) {
   start.policy = snapshot->generation();
   start.version = server::version;
   write_line(start);
-  shared_ =
-      std::make_unique<session::Shared>(snapshot, control_->desk().settings().netns.capture_subnet);
+  shared_ = std::make_unique<session::Shared>(snapshot,
+                                              control_->editor().settings().netns.capture_subnet);
   shared_->granted_by = session::GrantedBy::flag;
   shared_->asks = &control_->asks();
   if (interceptor_) shared_->set_interceptor(interceptor_);
-  if (auto started = start_worker(std::move(listener)); !started) return started;
+  if (auto started = start_worker(std::move(listener), std::move(captured)); !started)
+    return started;
   control_->start(*shared_, workers_, std::move(control_socket_));
   return {};
 }
 
-Result<void> Proxy::start_worker(UniqueFd listener) {
+Result<void> Proxy::start_worker(UniqueFd listener, std::vector<UniqueFd> captured) {
   server::Worker::Options options = server::worker_options(control_->editor().settings());
   options.dns_environment = dns_files_.read();
   auto addresses = server::HostAddresses::open();
@@ -91,8 +93,16 @@ Result<void> Proxy::start_worker(UniqueFd listener) {
   addresses_.emplace(std::move(*addresses));
   options.own_addresses = addresses_->with({});
   workers_.push_back(std::make_unique<server::Worker>(*shared_, *log_, options));
-  workers_.front()->listen(std::move(listener), policy_.agent);
-  workers_.front()->start();
+  auto& worker = *workers_.front();
+  worker.listen(std::move(listener), policy_.agent);
+  if (!captured.empty()) {
+    const CapturePlan plan{control_->editor().settings().netns.capture_subnet, {}};
+    worker.answer_questions(std::move(captured.front()), policy_.agent);
+    for (std::size_t i = 1; i < captured.size(); ++i) {
+      worker.capture(std::move(captured[i]), policy_.agent, plan.name_server());
+    }
+  }
+  worker.start();
   return {};
 }
 

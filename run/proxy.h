@@ -24,7 +24,8 @@ class Proxy final : public Service {
   ~Proxy() override;
 
   // One thread is enough for one command.
-  [[nodiscard]] Result<void> serve(UniqueFd listener) override;
+  [[nodiscard]] Result<void> serve(UniqueFd listener, std::vector<UniqueFd> captured) override;
+  [[nodiscard]] bool can_capture() const override { return true; }
   // Checks the disk, and files and addresses that changed.
   void tick() override;
   void stop() override;
@@ -35,7 +36,7 @@ class Proxy final : public Service {
  private:
   Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control);
   [[nodiscard]] Result<void> prepare_opening();
-  [[nodiscard]] Result<void> start_worker(UniqueFd listener);
+  [[nodiscard]] Result<void> start_worker(UniqueFd listener, std::vector<UniqueFd> captured);
   void write_line(audit::Record record);
 
   Policy policy_;

@@ -100,16 +100,20 @@ Summary::Grant grant_command(const Options& options, const std::string& agent,
   return {command, control.selector()};
 }
 
-// A program without proxy support cannot connect, and usually does not say why.
-void tell_of_attempts(int status, const Summary& summary, const Attempts& attempts) {
+// A program that goes its own way cannot connect, and usually does not say why.
+void tell_of_attempts(int status, const Summary& summary, const Attempts& attempts,
+                      bool is_captured) {
   if (status == 0 || summary.requests() > 0) return;
   const auto count = attempts.count();
   if (count == 0) return;
+  const char* why =
+      is_captured ? "Inside only allowed names resolve, and there is no way to an address or for UDP"
+                  : "Inside there is no DNS and no route: a program has to use $HTTPS_PROXY, and this "
+                    "one may not know it";
   std::fprintf(stderr,
                "stile: no request reached the proxy, but the command tried %s to resolve a name or"
-               " to connect by itself. Inside there is no DNS and no route: a program has to use"
-               " $HTTPS_PROXY, and this one may not know it (see docs/run.md)\n",
-               count == 1 ? "once" : (std::to_string(count) + " times").c_str());
+               " to connect by itself. %s (see docs/run.md)\n",
+               count == 1 ? "once" : (std::to_string(count) + " times").c_str(), why);
 }
 
 // Ends the command when its time is over: first with a request, then by force.
@@ -211,6 +215,10 @@ int run(const Options& options) {
   }
   auto plan = make_plan(options, *launch, control.folder(), (*service)->trust());
   if (!plan) return fail(plan.error().message);
+  if (!options.no_capture && launch->settings.netns.capture && (*service)->can_capture()) {
+    plan->capture = plan_capture(launch->settings, launch->permissions.agent);
+    show_resolver(*plan->capture, plan->files.view.view);
+  }
   if (const auto notice = files_notice(plan->files.view.view); !notice.empty()) {
     std::fprintf(stderr, "stile: %s\n", notice.c_str());
   }
@@ -221,7 +229,7 @@ int run(const Options& options) {
   const Attempts attempts{jail->first_process()};
   say(limit_group(jail->first_process(), launch->permissions.launch.limits));
   auto ready = give_up_powers(plan->identity);
-  if (ready) ready = (*service)->serve(jail->take_listener());
+  if (ready) ready = (*service)->serve(jail->take_listener(), jail->take_captured());
   if (!ready) {
     jail->abandon();
     return fail(ready.error().message);
@@ -239,7 +247,7 @@ int run(const Options& options) {
   (*service)->stop();
   live.stop();
   std::fputs(summary.text().c_str(), stderr);
-  tell_of_attempts(status, summary, attempts);
+  tell_of_attempts(status, summary, attempts, plan->capture.has_value());
   if (!(*service)->is_log_in_place()) {
     return fail(*options.audit +
                 " is not the file that was logged to: it, or a directory above it," +

@@ -20,7 +20,9 @@ class Service {
  public:
   virtual ~Service() = default;
   // No thread starts before this call, and nothing is opened as root after it.
-  [[nodiscard]] virtual Result<void> serve(UniqueFd listener) = 0;
+  // `captured`: as open_capture returned them; only of a service that can_capture().
+  [[nodiscard]] virtual Result<void> serve(UniqueFd listener, std::vector<UniqueFd> captured) = 0;
+  [[nodiscard]] virtual bool can_capture() const { return false; }
   // Called about once a second.
   virtual void tick() = 0;
   // The agent's id for operators: stile allow AGENT …

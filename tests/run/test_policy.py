@@ -144,7 +144,7 @@ def test_the_documents_list_of_isolation_checks(fence):
     origin = world.tls_origin("a.example.test")
     stranger = world.tls_origin("x.test")
     url = f"https://a.example.test:{world.port}/"
-    done = fence.shell("--allow", ".example.test", script=f"""
+    done = fence.shell("--allow", ".example.test", "--no-capture", script=f"""
         curl -q -s --noproxy '*' --connect-timeout 3 -k https://{origin.address}:{world.port}/ && echo DIRECT
         curl -q -s --noproxy '*' --connect-timeout 3 -k {url} && echo DIRECT-BY-NAME
         curl -q -s -o /dev/null --cacert ca.pem -w 'proxy %{{http_code}}\\n' {url}

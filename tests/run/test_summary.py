@@ -106,9 +106,14 @@ for number in range(400):
 def test_a_failed_command_that_knows_no_proxy_is_told_so(fence):
     for script in ("import socket; socket.create_connection(('192.0.2.1', 443))",
                    "import socket; socket.getaddrinfo('example.test', 443)"):
-        done = fence.python(script=script)
+        done = fence.python("--no-capture", script=script)
         assert done.code == 1 and "no request reached the proxy" in done.err, (script, done)
         assert "$HTTPS_PROXY" in done.err
+
+
+def test_a_failed_command_that_went_to_an_address_is_told_so(fence):
+    done = fence.python(script="import socket; socket.create_connection(('192.0.2.1', 443))")
+    assert done.code == 1 and "only allowed names resolve" in done.err, done
 
 
 def test_a_command_that_fails_for_another_reason_is_not_lectured(fence):

@@ -107,9 +107,10 @@ void tell_of_attempts(int status, const Summary& summary, const Attempts& attemp
   const auto count = attempts.count();
   if (count == 0) return;
   const char* why =
-      is_captured ? "Inside only allowed names resolve, and there is no way to an address or for UDP"
-                  : "Inside there is no DNS and no route: a program has to use $HTTPS_PROXY, and this "
-                    "one may not know it";
+      is_captured
+          ? "Inside only allowed names resolve, and there is no way to an address or for UDP"
+          : "Inside there is no DNS and no route: a program has to use $HTTPS_PROXY, and this "
+            "one may not know it";
   std::fprintf(stderr,
                "stile: no request reached the proxy, but the command tried %s to resolve a name or"
                " to connect by itself. %s (see docs/run.md)\n",

@@ -43,7 +43,8 @@ World::World() {
 World::~World() { shared_log().set_tap({}); }
 
 void World::run() {
-  session::Shared shared{snapshot_of(stage_, ++generation_, account_)};
+  session::Shared shared{snapshot_of(stage_, ++generation_, account_),
+                         {acl::Address::v4(0xc6120000), 15}};
   Loop loop{*this};
   dns::Environment names;
   names.hosts = std::make_shared<dns::Hosts>(dns::parse_hosts(hosts_text));

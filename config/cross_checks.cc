@@ -28,19 +28,20 @@ bool is_single_address(const acl::Prefix& prefix) {
 void check_exceptions(const std::vector<PrivateException>& exceptions, const NetnsSettings& netns,
                       const Place& place, const std::string& key, Diagnostics& problems) {
   for (const auto& [prefix, hosts] : exceptions) {
+    constexpr auto hint = "loopback, link-local and the netns subnet open only as exact addresses";
+    const bool is_single = is_single_address(prefix);
+    if (!is_single && overlap(prefix, netns.subnet)) {
+      problems.error(place, key, prefix.text() + " touches the netns subnet " + netns.subnet.text(),
+                     hint);
+      continue;
+    }
     if (netns.capture && overlap(prefix, netns.capture_subnet)) {
       problems.error(place, key,
                      prefix.text() + " touches the capture subnet " + netns.capture_subnet.text(),
                      "its addresses stand for names and lead back to stiled");
       continue;
     }
-    if (is_single_address(prefix)) continue;
-    constexpr auto hint = "loopback, link-local and the netns subnet open only as exact addresses";
-    if (overlap(prefix, netns.subnet)) {
-      problems.error(place, key, prefix.text() + " touches the netns subnet " + netns.subnet.text(),
-                     hint);
-      continue;
-    }
+    if (is_single) continue;
     for (const auto text : closed_ranges) {
       const auto range = acl::Prefix::parse(text);
       if (range && overlap(prefix, *range)) {

@@ -25,6 +25,8 @@ std::string_view kind_of(const confine::Mount& mount) {
       return "read-only";
     case devices:
       return "a few devices";
+    case text:
+      return "read-only, made for the command";
   }
   return "";
 }

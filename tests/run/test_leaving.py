@@ -37,7 +37,7 @@ except OSError as error:
 def test_the_hosts_loopback_is_another_one(fence):
     origin = fence.world.tcp_origin("t.test")
     resolver = fence.world.dns
-    done = fence.python(script=f"""
+    done = fence.python("--no-capture", script=f"""
 import socket
 sock = socket.socket()
 print(sock.connect_ex(({origin.address!r}, {fence.world.port})))

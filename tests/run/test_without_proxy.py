@@ -20,7 +20,7 @@ def test_a_refused_name_does_not_exist_and_is_told(fence):
     assert done.code == 6, done  # could not resolve host
     assert "refused o.test (host-not-allowed)" in done.err and "--allow o.test" in done.err
     assert_untouched(origin)
-    assert fence.world.dns.names_asked() == []
+    assert fence.world.dns.names_asked() == set()
 
 
 def test_plain_http_goes_by_its_host(fence):

@@ -10,8 +10,8 @@ from lab.host import BUILD
 
 KILLER = BUILD / "tests" / "netns" / "netns_step_killer"
 KILLED = -9
-CREATE_STEPS = range(9)
-DELETE_STEPS = range(7)
+CREATE_STEPS = range(10)
+DELETE_STEPS = range(8)
 
 
 def kill_before(host, what, agent, step):

@@ -31,6 +31,7 @@ OTHER = {
     "audit.chain": False, "audit.max_bytes": 7_000_000, "audit.keep": 7,
     "agents.directories": ["/elsewhere"], "agents.watch": True,
     "netns.subnet": "10.77.0.0/16", "netns.gateway": "10.200.0.7", "netns.port": 77,
+    "netns.capture": False, "netns.capture_subnet": "100.70.0.0/16",
     "agent.id": "omega", "agent.source": ["192.0.2.7"], "agent.listen": ["127.0.0.1:7"],
     "agent.listen_mode": "0600", "agent.listen_group": "root",
     "agent.allow": ["other.test"], "agent.allow_files": ["denied.txt"],

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t second_us = 1'000'000;
 constexpr std::int64_t longest_retry_us = 10 * second_us;
 // A value whose command fails is used this many times as long as it should be.
-constexpr std::int64_t patience = 2;
+constexpr std::int64_t longest_use = 2;
 
 std::int64_t retry_us(std::int64_t refresh_us) {
   return std::clamp(refresh_us / 4, second_us, longest_retry_us);
@@ -152,7 +152,7 @@ void SecretKeeper::run_again(const Held& due) {
         if (!old || old->view() != *text) value->set(*text, now_us);
       } else {
         held.due_us = now_us + retry_us(held.refresh_us);
-        const bool is_over = now_us > held.got_us + patience * held.refresh_us;
+        const bool is_over = now_us > held.got_us + longest_use * held.refresh_us;
         has_ended = has_ended || is_over;
         if (is_over) value->clear();
       }

@@ -59,7 +59,9 @@ std::string variable_of(const Json& listed, const std::string& agent) {
 Result<Trust> ask_trust(control::Client& daemon, const config::AgentSettings& settings,
                         const std::string& agent) {
   Trust trust;
-  if (settings.secrets.empty() && settings.request.empty()) return trust;
+  const bool opens =
+      !settings.secrets.empty() || !settings.request.empty() || !settings.can.empty();
+  if (!opens) return trust;
   const auto ca = answer_of(daemon, {{"action", "trust"}});
   if (!ca) return ca.error();
   trust.ca = ca->value("ca", std::string{});

@@ -83,11 +83,13 @@ SecretHelper::~SecretHelper() {
   }
 }
 
+bool SecretHelper::knows(const Command& command) const {
+  return std::find(commands_.begin(), commands_.end(), command) != commands_.end();
+}
+
 Result<std::string> SecretHelper::run(const Command& command) {
   const auto found = std::find(commands_.begin(), commands_.end(), command);
-  if (found == commands_.end()) {
-    return Error{"only a restart applies this: the process that runs commands starts with stiled"};
-  }
+  if (found == commands_.end()) return Error{"this command is not known"};
   const auto number = static_cast<std::uint32_t>(found - commands_.begin());
   const std::lock_guard lock{one_at_a_time_};
   if (!socket_) return Error{"the process that runs commands has ended; restart stiled"};

@@ -26,6 +26,7 @@ class SecretHelper {
   SecretHelper(const SecretHelper&) = delete;
   SecretHelper& operator=(const SecretHelper&) = delete;
 
+  [[nodiscard]] bool knows(const Command& command) const;
   // Blocks for up to half a minute; one command at a time; from any thread. A command that it does
   // not know is an error.
   [[nodiscard]] Result<std::string> run(const Command& command);

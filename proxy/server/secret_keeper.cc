@@ -46,9 +46,6 @@ Result<void> SecretKeeper::start_helper(const config::Secrets& secrets) {
 }
 
 Result<std::string> SecretKeeper::value_of(const std::vector<std::string>& command) {
-  if (!helper_) {
-    return Error{"only a restart applies this: the process that runs commands starts with stiled"};
-  }
   auto text = helper_->run(command);
   if (!text) return text;
   while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
@@ -63,6 +60,12 @@ void SecretKeeper::fill(const config::Secrets& secrets, config::Diagnostics& pro
   for (const auto& [name, entry] : secrets.all()) {
     const auto& command = entry.settings.command;
     const auto& value = entry.secret->value;
+    if (!command.empty() && !(helper_ && helper_->knows(command))) {
+      problems.error(entry.settings.place, "secret.command",
+                     "changed, but only a restart applies this",
+                     "restart stiled, or undo the change");
+      continue;
+    }
     Held made{name, command, std::int64_t{entry.settings.refresh.count()} * second_us, value};
     {
       const std::lock_guard lock{mutex_};

@@ -46,6 +46,7 @@ OTHER = {
     "agent.request": [{"host": "a.test"}],
     "intercept.ca": "/elsewhere/ca", "intercept.trust": [],
     "secret.name": "other", "secret.file": "other.key", "secret.credential": "other",
+    "secret.command": ["/bin/echo", "other-value"], "secret.refresh_seconds": 60,
     "secret.hosts": ["b.test"],
     "secret.paths": ["/v2"], "secret.header": "X-Two", "secret.format": "Bearer {}",
     "secret.basic_user": "x", "secret.own": "refuse", "secret.agent_env": "OTHER",
@@ -74,10 +75,12 @@ APPLIED_BY = reference()
 def change(proxy, settings, name, value):
     section, key = name.split(".")
     if section in ("agent", "secret"):
-        entry = {**settings[section][0], key: value}
+        entries = list(settings[section])
+        at = 1 if key in ("command", "refresh_seconds") else 0  # the secret of a command
+        entry = entries[at] = {**entries[at], key: value}
         if name == "secret.credential":
             del entry["file"]  # a secret has one source of its value
-        settings[section] = [entry]
+        settings[section] = entries
     else:
         settings[section] = {**settings.get(section, {}), key: value}
 
@@ -93,6 +96,8 @@ def test_every_key_is_applied_or_refused_by_name(world):
     world.write("other.key", "another-value\n").chmod(0o600)
     world.write("other", "a-credential\n").chmod(0o600)
     world.secret("key", "some-value", ["a.test"], header="X-One")
+    world.secrets.append({"name": "printed", "command": ["/bin/echo", "some-value"], "hosts": ["b.test"],
+                          "header": "X-Two"})
     proxy = world.proxy()
     proxy.start(environment={"CREDENTIALS_DIRECTORY": str(world.folder)})
     before = dict(proxy.settings)

@@ -188,7 +188,7 @@ def test_agent_is_allowed_revoked_and_stopped(driver, web, world, proxy):
 
 
 def test_ask_is_answered_while_curl_is_held(driver, world):
-    world.tls_origin("wheels.test")
+    world.tls_origin("b.test")
     world.http_origin("web.test")
     world.agent("alpha", allow=["web.test"], unlisted="ask")
     proxy = world.start(limits={"ask_hold_ms": 60000, "drain_timeout_ms": 500})
@@ -196,7 +196,7 @@ def test_ask_is_answered_while_curl_is_held(driver, world):
     log_in(driver, web)
     runs = []
     held = threading.Thread(
-        target=lambda: runs.append(proxy.curl(f"https://wheels.test:{world.port}/x", seconds=50)))
+        target=lambda: runs.append(proxy.curl(f"https://b.test:{world.port}/x", seconds=50)))
     held.start()
     refused = proxy.client("alpha")
     refused.send(f"CONNECT collector.example:{world.port} HTTP/1.1\r\n\r\n".encode())
@@ -205,14 +205,14 @@ def test_ask_is_answered_while_curl_is_held(driver, world):
     for is_dark in (False, True):
         dark(driver, is_dark)
         assert driver.execute_script(CHECKS) == []
-    press(driver, f"Allow: 10 minutes, alpha to wheels.test:{world.port}")
+    press(driver, f"Allow: 10 minutes, alpha to b.test:{world.port}")
     held.join(55)
     assert runs[0].code == 0 and runs[0].out == b"ok", runs[0].err
     press(driver, f"Refuse, alpha to collector.example:{world.port}")
     assert refused.read_response("CONNECT").status == 403
     until(lambda: not driver.find_elements(By.CSS_SELECTOR, ".ask:not(.gone)"), 20, "no ask")
     grants = proxy.control().do("agent", agent="alpha")["agent"]["grants"]
-    assert len(grants) == 1 and grants[0]["hosts"][0].startswith("wheels.test") and 500 < grants[0]["seconds_left"] <= 600
+    assert len(grants) == 1 and grants[0]["hosts"][0].startswith("b.test") and 500 < grants[0]["seconds_left"] <= 600
 
 
 def test_kill_switch_stops_everything_after_two_presses(driver, web, world, proxy):

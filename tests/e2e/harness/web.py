@@ -129,10 +129,17 @@ class StileWeb:
                                             env=environment(**Stiled._environment()))
         world._closing.append(self)
         until(self.is_ready, 20, "readiness of stile-web")
+        if not self.listen.startswith("unix:"):
+            self.wait_for_daemon()
 
     def is_ready(self):
         assert self.process.poll() is None, self.log_text()
         return "the page is at" in self.log_text()
+
+    def wait_for_daemon(self):
+        """Until lines arrive: the request for them goes out before the one for the status."""
+        with self.browser().events() as events:
+            events.wait("status", lambda value: value["connected"])
 
     def log_text(self):
         return self.log.read_text(errors="replace")

@@ -78,6 +78,11 @@ Decision decide_name(const AgentPolicy* agent, std::string_view name, const Addr
                                           [&](Scheme scheme, std::uint16_t port) {
                                             return attempt.ask(scheme, port);
                                           });
+  if (decision.may_ask) {
+    // The connection is what a person is asked about: it must be able to come.
+    decision.verdict = Verdict::allow;
+    decision.reason = Reason::none;
+  }
   if (!passes && decision.reason == Reason::port_not_allowed) {
     decision.reason = Reason::host_not_allowed;  // no port would do
   }

@@ -10,8 +10,9 @@ namespace stile::acl {
 // Runs decide() for every port that the agent's lists or a pattern for this name could allow, and
 // returns the first decision that passes, else the first that refuses. So a name resolves exactly
 // if some request to it would pass steps 1 to 6. Budgets do not count: the connection is refused
-// then, with that reason. In observe mode every valid name passes. An ordered list depends on more
-// than the name, so it passes here and decides about each connection.
+// then, with that reason. In observe mode every valid name passes, and so does one that a person
+// would be asked about: its connection is held. An ordered list depends on more than the name, so
+// it passes here and decides about each connection.
 [[nodiscard]] Decision decide_name(const AgentPolicy* agent, std::string_view name,
                                    const Address& source, UnixMicros now);
 

@@ -13,8 +13,7 @@ using control::Ask;
 
 void add_destination(JsonObject& object, const Ask& ask) {
   object.add("host", ask.host).add("port", ask.port).add("scheme", ask.scheme);
-  if (!ask.method.empty()) object.add("method", ask.method);
-  if (!ask.path.empty()) object.add("path", ask.path);
+  object.add("method", ask.method).add("path", ask.path);
 }
 
 void append_own(std::string& out, const Ask& ask) {

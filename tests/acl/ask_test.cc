@@ -1,6 +1,7 @@
 // What is put to a person, and what never is.
 #include <gtest/gtest.h>
 
+#include "acl/decide_name.h"
 #include "tests/acl/policies.h"
 
 namespace stile::acl {
@@ -139,6 +140,20 @@ TEST(GrantedRequest, OpensNoHost) {
   grant.only = GrantedRequest{"GET", "/"};
   policy.grants.push_back(grant);
   EXPECT_EQ(test::answer(policy, "b.com:443"), "deny host-not-allowed");
+}
+
+TEST(DecideName, ANameThatWouldBeAskedAboutResolves) {
+  AgentPolicy policy = asking(agent({"a.com"}, {"denied.com"}));
+  const auto resolves = [&](std::string_view name) {
+    return decide_name(&policy, name, Address{}, 0).passes();
+  };
+  EXPECT_TRUE(resolves("a.com"));
+  EXPECT_TRUE(resolves("b.com"));
+  EXPECT_FALSE(resolves("denied.com"));
+  EXPECT_FALSE(resolves("stile.internal"));
+  EXPECT_FALSE(resolves("b c"));
+  policy.asks = false;
+  EXPECT_FALSE(resolves("b.com"));
 }
 
 TEST(Trace, SaysThatAPersonIsAsked) {

@@ -145,6 +145,20 @@ def test_one_host_waits_on_one_ask_and_one_answer_is_for_all(asking, proxy, cont
     assert len(proxy.audit.entries(event="ask")) == 1
 
 
+def test_every_worker_hears_the_answer(asking):
+    proxy = asking.start(server={"workers": 3}, **LONG)
+    with proxy.control() as control:
+        for host, said in (("b.test", "allow"), ("c.test", "deny")):
+            clients = [proxy.client(seconds=30) for _ in range(20)]
+            for client in clients:
+                client.send(connect_head(host, asking.port))
+            until(lambda name=host: (find(control, name) or {"held": 0})["held"] == 20, 20)
+            control.do("answer", ask=find(control, host)["id"], verdict=said)
+            expected = 200 if said == "allow" else 403
+            assert {client.read_response("CONNECT").status for client in clients} == {expected}
+        assert len(proxy.audit.entries(event="ask")) == 2
+
+
 def test_once_means_once(asking, proxy, control):
     clients = [hold(proxy, control, "b.test", asking.port)[0] for _ in range(2)]
     control.do("answer", ask=find(control, "b.test")["id"], verdict="allow", max_requests=1)

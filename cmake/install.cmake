@@ -11,7 +11,7 @@ endfunction()
 
 stile_install(daemon ${CMAKE_INSTALL_SBINDIR} stiled stile-squid stile-web)
 stile_install(daemon ${CMAKE_INSTALL_BINDIR} stile)
-stile_install(netns ${CMAKE_INSTALL_SBINDIR} stile-netns)
+stile_install(netns ${CMAKE_INSTALL_SBINDIR} stile-netns stile-spawner)
 
 # stile_install_files(COMPONENT DESTINATION pattern…): files of the source tree, by pattern.
 function(stile_install_files component destination)
@@ -47,6 +47,7 @@ function(stile_install_config source destination)
 endfunction()
 
 stile_install_config(config/stile.toml /etc/stile)
+stile_install_config(config/spawner.toml /etc/stile)
 if(EXISTS ${PROJECT_SOURCE_DIR}/systemd/logrotate.d/stile)
   stile_install_config(systemd/logrotate.d/stile /etc/logrotate.d)
 endif()

@@ -11,9 +11,10 @@ down every decision before a byte moves. It refuses by default, opens no TLS
 and needs no certificate on the client.
 
 This package holds the daemon (stiled), the command for people (stile), the
-fence that leaves it as an agent's only way out (stile-netns), a page to look
-at agents, answer and stop them (stile-web, off by default) and a front that
-reads the configuration of squid (stile-squid).")
+fence that leaves it as an agent's only way out (stile-netns), the service
+that starts workers behind it (stile-spawner), a page to look at agents, answer
+and stop them (stile-web, off by default) and a front that reads the
+configuration of squid (stile-squid).")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
@@ -30,7 +31,7 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "prometheus, logrotate")
 
 # Files that an upgrade must not overwrite: everything installed below /etc.
-set(conffiles /etc/stile/stile.toml)
+set(conffiles /etc/stile/stile.toml /etc/stile/spawner.toml)
 if(EXISTS ${PROJECT_SOURCE_DIR}/systemd/logrotate.d/stile)
   list(APPEND conffiles /etc/logrotate.d/stile)
 endif()

@@ -32,6 +32,8 @@
 #include "netns/repair.h"
 #include "netns/report.h"
 #include "netns/watch.h"
+#include "netns/worker.h"
+#include "worker/file.h"
 
 namespace {
 
@@ -45,7 +47,7 @@ struct Options {
   std::string id;
   std::optional<std::string> card, metrics;
   std::vector<std::string> allow, read, write, expose, command;
-  std::string ttl, files = "view";
+  std::string ttl, files = "view", instance, file;
   bool kill = false;
   bool no_capture = false;
   bool json = false;
@@ -77,7 +79,8 @@ Result<netns::CardRequest> card_request(const Options& options) {
 int create(netns::Host& host, const Options& options) {
   auto card = card_request(options);
   if (!card) return complain(card.error().message);
-  const auto created = netns::create(host, {options.id, std::move(*card), options.no_capture});
+  const auto created =
+      netns::create(host, {options.id, std::move(*card), options.no_capture, options.instance});
   if (!created) return complain(created.error().message);
   warn(created->warnings);
   const auto& agent = created->agent;
@@ -104,7 +107,7 @@ int create(netns::Host& host, const Options& options) {
 }
 
 int remove(netns::Host& host, const Options& options) {
-  const auto removed = netns::remove(host, options.id, options.kill);
+  const auto removed = netns::remove(host, options.id, options.kill, options.instance);
   if (!removed) return complain(removed.error().message);
   warn(removed->warnings);
   std::cout << options.id << (removed->was_there ? " deleted\n" : " did not exist\n");
@@ -131,6 +134,18 @@ int exec(netns::Host& host, const Options& options) {
   // Exits immediately: exit handlers may start a process (the leak sanitizer does), which is no
   // longer possible after the PID namespace has ended.
   std::quick_exit(*status);
+}
+
+// For units that stile-spawner starts.
+int work(netns::Host& host, const Options& options) {
+  const auto text = read_file(AT_FDCWD, options.file, worker::max_worker_file_bytes);
+  if (!text) return complain(text.error().message, confine::own_failure);
+  if (!*text) return complain(options.file + ": there is no such file", confine::own_failure);
+  const auto file = worker::parse_worker_file(**text, options.file);
+  if (!file) return complain(file.error().text(), confine::own_failure);
+  const auto status = netns::keep_worker(host, *file);
+  if (!status) return complain(status.error().message, confine::own_failure);
+  std::quick_exit(*status);  // as after exec
 }
 
 Result<void> write_metrics(const netns::CheckReport& report, const std::string& path) {
@@ -177,7 +192,7 @@ int watch(netns::Host& host, const Options&) {
 using Action = int (*)(netns::Host&, const Options&);
 
 int run(Action action, const Options& options) {
-  const int own_failure = action == exec ? confine::own_failure : failed;
+  const int own_failure = action == exec || action == work ? confine::own_failure : failed;
   auto setup = netns::read_setup(options.config);
   if (!setup) return complain(setup.error().message, own_failure);
   auto host = netns::Host::open(std::move(*setup));
@@ -260,10 +275,13 @@ int run(int argc, char** argv) {
       ->check(CLI::Validator{problem_of_ttl, "TIME"});
   making->add_flag("--no-capture", options.no_capture,
                    "no name server and no route: only programs that use the proxy get out");
+  making->add_option("--new", options.instance, "fail if it exists; give it this instance")
+      ->type_name("INSTANCE");
   making->add_flag("--json", options.json, "for programs");
   auto* removing = add("delete", "remove it; processes inside lose their network", remove);
   add_id(removing);
   removing->add_flag("--kill", options.kill, "kill the processes inside, too");
+  removing->add_option("--instance", options.instance, "only if it has this instance");
   add("list", "list the agents", list)->add_flag("--json", options.json, "for programs");
   auto* running =
       add("exec", "run a command as the agent: exec ID [--read PATH]… [--write PATH]… -- COMMAND…",
@@ -286,6 +304,9 @@ int run(int argc, char** argv) {
                        "write this file for node-exporter (-: stdout)");
   add("repair", "restore what is missing, remove what was left behind", repair);
   add("watch", "keep the fence in place until stopped", watch);
+  add("worker", "run a worker of stile-spawner", work)
+      ->add_option("FILE", options.file, "written by stile-spawner")
+      ->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

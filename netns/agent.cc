@@ -75,4 +75,9 @@ Result<UidRange> uid_range(const acl::Prefix& subnet, const acl::Address& agent)
   return UidRange{first_uid + offset * uids_per_agent, uids_per_agent};
 }
 
+bool is_agent_uid(std::uint32_t uid) noexcept {
+  constexpr std::uint32_t addresses = 1U << (32 - shortest_subnet);
+  return uid >= first_uid && uid - first_uid < addresses * uids_per_agent;
+}
+
 }  // namespace stile::netns

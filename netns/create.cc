@@ -68,7 +68,9 @@ Result<Record> new_record(const Host& host, const CreateRequest& request, const 
   const auto address = choose_address(host, request.id, binding, known);
   if (!address) return address.error();
   const bool is_captured = host.setup.netns.capture && !request.is_uncaptured;
-  Record record{{request.id, *address, random_hex(16), is_captured}, false, binding.bound_by, {}};
+  auto instance = request.instance.empty() ? random_hex(16) : request.instance;
+  Record record{
+      {request.id, *address, std::move(instance), is_captured}, false, binding.bound_by, {}};
   if (binding.bound_by.empty()) {
     auto card = bound_card(binding.card, request.card, record.agent, unix_micros());
     if (!card) return Error{card.error().text()};
@@ -137,6 +139,9 @@ Result<Created> create_locked(Host& host, const CreateRequest& request, const Be
   if (const auto fence = raise_fence(host); !fence) return fence.error();
   auto found = host.records.find(request.id);
   if (!found) return found.error();
+  if (!request.instance.empty() && (*found || !binding->bound_by.empty())) {
+    return Error{"there is an agent " + request.id + " already"};
+  }
   if (*found && (*found)->is_complete) {
     auto& record = **found;
     const auto old_card = record.card;

@@ -1,210 +1,59 @@
 // exec: runs a command as an agent.
 #include "netns/exec.h"
 
-#include <grp.h>
 #include <sched.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 
 #include "base/system_error.h"
-#include "confine/environment.h"
-#include "confine/paths.h"
-#include "confine/powers.h"
 #include "confine/supervise.h"
-#include "confine/survey.h"
-#include "confine/trust.h"
-#include "confine/view.h"
-#include "netns/control.h"
-#include "netns/fence.h"
-#include "netns/inspect.h"
-#include "netns/namespaces.h"
-#include "netns/resolver.h"
-#include "netns/ruleset.h"
-#include "netns/table_state.h"
+#include "netns/entry.h"
 
 namespace stile::netns {
 namespace {
 
-constexpr auto agent_home = "/root";
-
-// Everything needed from here on, collected while we are still the host's root in its namespaces.
-struct Prepared {
-  UniqueFd network, user;
-  confine::ViewRequest view;
-  std::string hostname;
-  std::vector<std::string> command, environment;
-};
-
-// Hidden, even if it is the working directory: Stile's own files, and files that only the host's
-// root may see.
-std::vector<std::string> hidden_paths(const Setup& setup) {
-  std::vector<std::string> paths{agent_home,         "/run",         "/tmp", "/var/tmp",
-                                 resolver_directory, setup.state_dir};
-  paths.insert(paths.end(), setup.card_directories.begin(), setup.card_directories.end());
-  paths.push_back(setup.control);
-  return paths;
-}
-
-Result<void> add_named(const std::vector<std::string>& paths, const char* flag,
-                       std::vector<std::string>& to) {
-  for (const auto& path : paths) {
-    if (!path.starts_with('/'))
-      return Error{std::string{flag} + ' ' + path + ": not an absolute path"};
-    auto place = confine::named_place(path, flag);
-    if (!place) return place.error();
-    to.push_back(std::move(*place));
-  }
-  return {};
-}
-
-Result<confine::Request> make_request(const Setup& setup, const ExecRequest& request,
-                                      const std::vector<std::string>& environment) {
-  confine::Request wanted;
-  wanted.files = request.has_host_files ? confine::Files::host : confine::Files::view;
+EntryRequest entry_of(const ExecRequest& request) {
+  EntryRequest entry;
+  entry.id = request.id;
+  entry.programs = {request.command[0]};
+  entry.read = request.read;
+  entry.write = request.write;
+  entry.expose = request.expose;
+  entry.has_host_files = request.has_host_files;
   std::error_code failed;
-  wanted.directory = std::filesystem::current_path(failed).string();
-  if (failed) wanted.directory = "/";
-  wanted.home = agent_home;
-  wanted.homes = {agent_home};
-  wanted.hidden = hidden_paths(setup);
-  if (auto done = add_named(request.read, "--read", wanted.read); !done) return done.error();
-  if (auto done = add_named(request.write, "--write", wanted.write); !done) return done.error();
-  if (auto done = add_named(request.expose, "--expose", wanted.expose); !done) return done.error();
-  confine::add_system(wanted);
-  for (const auto& variable : environment) {
-    constexpr std::string_view path = "PATH=";
-    if (variable.starts_with(path)) {
-      confine::add_programs(variable.substr(path.size()), request.command[0], wanted);
-    }
+  entry.directory = std::filesystem::current_path(failed).string();
+  if (failed) entry.directory = "/";
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    entry.environment.emplace_back(*variable);
   }
-  // Only root may enter root's home, so programs there are not reachable.
-  std::erase_if(wanted.programs,
-                [](const auto& place) { return confine::is_within(place, agent_home); });
-  if (auto done = confine::add_sockets(environment, wanted); !done) return done.error();
-  return Result<confine::Request>{boost::system::in_place_value, std::move(wanted)};
-}
-
-Result<void> require_fence(Host& host, const Record& record) {
-  const auto fence = inspect_fence(host);
-  if (!fence) return fence.error();
-  const auto state = inspect(host, record);
-  if (!state) return state.error();
-  if (fence->is_whole() && state->has_devices && state->is_device_shut && state->is_admitted) {
-    return {};
-  }
-  return Error{"the fence is not whole; see `stile-netns check`, run `stile-netns repair`"};
-}
-
-// The agent's resolv.conf in place of the host's. Without one on the host there is no place for it.
-void show_resolver(const Host& host, const Agent& agent, confine::View& view) {
-  if (!is_captured(host.setup.netns, agent)) return;
-  const auto place = confine::resolver_place();
-  if (place.empty()) return;
-  view.mounts.push_back({.target = place,
-                         .content = confine::Content::text,
-                         .text = resolver_text(host.setup.netns)});
-}
-
-Result<Prepared> prepare(Host& host, const ExecRequest& request) {
-  const auto record = host.records.find(request.id);
-  if (!record) return record.error();
-  if (!*record || !(*record)->is_complete) return Error{"there is no agent " + request.id};
-  if (auto fence = require_fence(host, **record); !fence) return fence.error();
-  auto network = open_namespace(request.id);
-  if (!network) return network.error();
-  if (!*network) return Error{"there is no namespace " + namespace_path(request.id)};
-  auto user = owner_of(**network);
-  if (!user) return user.error();
-  const auto& settings = host.setup.netns;
-  const auto uids = uid_range(settings.subnet, (*record)->agent.address);
-  if (!uids) return uids.error();
-  std::vector<std::string> given;
-  for (char** variable = environ; *variable != nullptr; ++variable) given.emplace_back(*variable);
-  const auto wanted = make_request(host.setup, request, given);
-  if (!wanted) return wanted.error();
-  auto view = confine::plan_view(*wanted);
-  show_resolver(host, (*record)->agent, view);
-  auto writable = wanted->write;
-  writable.push_back(wanted->directory);
-  auto agent = agent_trust(host.setup.control, request.id);
-  if (!agent.problem.empty()) std::fprintf(stderr, "stile-netns: %s\n", agent.problem.c_str());
-  const auto proxy = proxy_url(settings);
-  auto trust = confine::plan_trust(confine::read_trust(agent.ca, given), given, proxy);
-  auto more = std::move(agent.variables);
-  more.insert(more.end(), trust.variables.begin(), trust.variables.end());
-  confine::ViewRequest shown{std::move(view), {uids->first, uids->first}, {}};
-  shown.own_files = std::move(trust.files);
-  return Prepared{
-      std::move(**network),
-      std::move(*user),
-      std::move(shown),
-      request.id,
-      request.command,
-      confine::agent_environment({given, proxy, agent_home, wanted->expose, writable, more})};
-}
-
-// Changes from the host's root to the agent's. The order matters: first the mounts, while we have
-// the privileges, then the user namespace, then a copy of the mounts that its root cannot undo,
-// then its user ids.
-Result<void> become_agent(const Prepared& prepared) {
-  if (::setns(prepared.network.get(), CLONE_NEWNET) != 0) {
-    return system_error("cannot enter the network namespace");
-  }
-  // Slave: an unmount on the host also applies here, or a deleted namespace would stay alive.
-  if (::unshare(CLONE_NEWNS) != 0 ||
-      ::mount(nullptr, "/", nullptr, MS_SLAVE | MS_REC, nullptr) != 0) {
-    return system_error("cannot make a mount namespace");
-  }
-  if (const auto made = confine::make_view(prepared.view); !made) return made.error();
-  if (::setns(prepared.user.get(), CLONE_NEWUSER) != 0) {
-    return system_error("cannot enter the user namespace");
-  }
-  if (::unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) != 0) {
-    return system_error("cannot make the namespaces");
-  }
-  if (::setgroups(0, nullptr) != 0 || ::setresgid(0, 0, 0) != 0 || ::setresuid(0, 0, 0) != 0) {
-    return system_error("cannot become root inside");
-  }
-  // After the change of user, which clears this setting.
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return system_error("cannot tie us to our parent");
-  if (::sethostname(prepared.hostname.data(), prepared.hostname.size()) != 0) {
-    return system_error("cannot set the host name");
-  }
-  const auto& directory = prepared.view.view.directory;
-  if ((directory.empty() || ::chdir(directory.c_str()) != 0) && ::chdir(agent_home) != 0 &&
-      ::chdir("/") != 0) {
-    return system_error("cannot change to /");
-  }
-  return confine::give_up(confine::Powers::all_inside);
+  return entry;
 }
 
 // The first process of the PID namespace: when it ends, the kernel kills all others.
-int first_process(const Prepared& prepared, const sigset_t& mask) {
-  if (const auto done = become_agent(prepared); !done) {
+int first_process(const Entry& entry, const std::vector<std::string>& command,
+                  const sigset_t& mask) {
+  if (const auto done = become_agent(entry); !done) {
     std::fprintf(stderr, "stile-netns: %s\n", done.error().message.c_str());
     return confine::own_failure;
   }
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(confine::become(prepared.command, prepared.environment, mask));
+  if (child == 0) ::_exit(confine::become(command, entry.environment, mask));
   return child < 0 ? confine::own_failure : confine::supervise({child});
 }
 
 }  // namespace
 
 Result<int> exec_as(Host& host, const ExecRequest& request) {
-  const auto prepared = prepare(host, request);
-  if (!prepared) return prepared.error();
+  const auto entry = prepare_entry(host, entry_of(request));
+  if (!entry) return entry.error();
   const auto mask = confine::block_signals();
   if (::unshare(CLONE_NEWPID) != 0) return system_error("cannot make a PID namespace");
   const pid_t child = ::fork();
   if (child < 0) return system_error("cannot fork");
-  if (child == 0) ::_exit(first_process(*prepared, mask));
+  if (child == 0) ::_exit(first_process(*entry, request.command, mask));
   return confine::supervise({child});
 }
 

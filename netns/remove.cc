@@ -15,12 +15,13 @@ struct Left {
   std::optional<UniqueFd> namespace_fd;
 };
 
-Result<Left> remove_locked(Host& host, const std::string& id, const BeforeStep& before) {
+Result<Left> remove_locked(Host& host, const std::string& id, const std::string& instance,
+                           const BeforeStep& before) {
   const auto lock = Lock::take();
   if (!lock) return lock.error();
   auto record = host.records.find(id);
   if (!record) return record.error();
-  if (!*record) return Left{};
+  if (!*record || (!instance.empty() && (*record)->agent.instance != instance)) return Left{};
   auto fd = open_namespace(id);
   if (!fd) return fd.error();
   if (const auto done = remove_all(host, **record, before); !done) return done.error();
@@ -29,9 +30,10 @@ Result<Left> remove_locked(Host& host, const std::string& id, const BeforeStep& 
 
 }  // namespace
 
-Result<Removed> remove(Host& host, const std::string& id, bool kill, const BeforeStep& before) {
+Result<Removed> remove(Host& host, const std::string& id, bool kill, const std::string& instance,
+                       const BeforeStep& before) {
   if (!is_agent_id(id)) return Error{"not an id of an agent"};
-  const auto left = remove_locked(host, id, before);
+  const auto left = remove_locked(host, id, instance, before);
   if (!left) return left.error();
   Removed removed{left->was_there, {}, {}};
   if (!left->was_there) return removed;

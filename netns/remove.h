@@ -17,7 +17,9 @@ struct Removed {
   std::vector<std::string> warnings;
 };
 
+// With an instance, an agent of that id with another instance is left alone, as if there were none.
 [[nodiscard]] Result<Removed> remove(Host& host, const std::string& id, bool kill,
+                                     const std::string& instance = {},
                                      const BeforeStep& before = {});
 
 }  // namespace stile::netns

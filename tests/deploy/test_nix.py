@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness.config import toml
+from harness.config import toml, value
 from harness.stiled import binary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -206,6 +206,24 @@ def test_agent_proxy_scripts_are_sound(run_folder):
     for text in scripts:
         done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_agent_spawner_has_the_options_of_its_config(run_folder):
+    result = evaluate(run_folder, """{ services.agent-spawner = { enable = true; maxWorkers = 3;
+      allowedWorkspaces = [ "/srv/agents" ]; spawnCooldownSeconds = 1;
+      templates.default = { task = [ "sh" ]; ttl_seconds = 60; }; }; }""")
+    assert result["spawner"]["max_workers"] == 3 and result["spawner"]["spawn_cooldown_seconds"] == 1
+    file = run_folder / "nix-spawner.toml"
+    file.write_text("".join(f"{key} = {value(item)}\n" for key, item in result["spawner"].items()))
+    done = subprocess.run([binary("stile-spawner"), "--check", "-c", file], text=True, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    socket = result["systemd"]["sockets"]["stile-spawner"]["socketConfig"]
+    assert socket["ListenStream"] == "/run/agent-spawner/spawner.sock" and socket["SocketGroup"] == "agent-users"
+    ours = result["systemd"]["services"]["stile-spawner"]["serviceConfig"]
+    unit = (ROOT / "systemd/stile-spawner.service").read_text()
+    for key, setting in ours.items():
+        if isinstance(setting, bool):
+            assert f"\n{key}={'yes' if setting else 'no'}\n" in unit, key
 
 
 @pytest.mark.parametrize("accepted, content", [(True, "x.example\ny.example\n"), (False, "old.example\n")])

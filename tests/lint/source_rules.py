@@ -31,6 +31,7 @@ MAY_INCLUDE = {
     "control": {"audit", "config", "proxy/base", "acl"},
     "confine": {"acl"},
     "units": {"config", "acl"},
+    "worker": {"config", "acl"},
     "run": {"units", "audit", "config", "confine", "acl", "control/file_policy.h", "control/client.h", "control/follower.h",
             "control/run_sockets.h", "proxy/server", "proxy/base"},
     "notify": set(),
@@ -40,11 +41,14 @@ MAY_INCLUDE = {
     "cli": {"notify", "control/client.h", "control/daemon_sockets.h", "control/follower.h", "control/protocol.h",
             "control/run_sockets.h", "run/options.h", "run/run.h", "audit", "config", "squid", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
-    "netns": {"control/client.h", "control/protocol.h", "config", "confine", "acl"},
+    "netns": {"control/client.h", "control/protocol.h", "config", "confine", "worker", "acl"},
+    # Runs as root, too, and starts workers: neither the proxy nor the fence is in it.
+    "spawn": {"units", "worker", "audit", "config", "confine", "acl"},
     "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},
     "cmd/stile_squid.cc": {"proxy/server", "proxy/base", "squid", "config", "acl"},
     "cmd/stile_web.cc": {"web", "proxy/base/log.h"},
-    "cmd/stile_netns.cc": {"netns", "confine", "control/protocol.h", "config", "acl"},
+    "cmd/stile_netns.cc": {"netns", "confine", "worker", "control/protocol.h", "config", "acl"},
+    "cmd/stile_spawner.cc": {"spawn", "config", "acl"},
 }
 
 

@@ -30,6 +30,6 @@ int main(int argc, char** argv) {
     const auto created = netns::create(*host, {id, {}}, before);
     return created ? 0 : fail(created.error());
   }
-  const auto removed = netns::remove(*host, id, false, before);
+  const auto removed = netns::remove(*host, id, false, {}, before);
   return removed ? 0 : fail(removed.error());
 }

@@ -23,7 +23,7 @@ def image(tmp_path):
     shutil.copytree("/lib/systemd/system", folder, dirs_exist_ok=True, symlinks=True)
     for unit in [*SYSTEMD.glob("*.service"), *SYSTEMD.glob("*.socket")]:
         shutil.copy(unit, folder)
-    for program in ("sbin/stile-netns", "sbin/stiled", "bin/kill"):
+    for program in ("sbin/stile-netns", "sbin/stiled", "sbin/stile-spawner", "bin/kill"):
         path = tmp_path / "usr" / program
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("#!/bin/sh\n")
@@ -32,14 +32,15 @@ def image(tmp_path):
 
 
 @pytest.mark.parametrize("unit", ["stiled.service", "stiled.socket", "stiled-capture.socket", "stile-fence.service",
-                                  "stile-agent@alpha.service"])
+                                  "stile-agent@alpha.service", "stile-spawner.service", "stile-spawner.socket"])
 def test_systemd_finds_nothing_wrong(image, unit):
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", f"--root={image}", unit],
                           capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("unit, most", [("stiled.service", 1.5), ("stile-fence.service", 2.5)])
+@pytest.mark.parametrize("unit, most", [("stiled.service", 1.5), ("stile-fence.service", 2.5),
+                                        ("stile-spawner.service", 2.5)])
 def test_services_are_hardened(image, unit, most):
     done = subprocess.run(["systemd-analyze", "security", "--offline=true", f"--root={image}", unit],
                           capture_output=True, text=True, check=True)

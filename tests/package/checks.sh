@@ -34,7 +34,7 @@ check_files() {
   grep -qx /etc/stile/stile.toml "$root/var/lib/dpkg/info/stile.conffiles"
   guest stiled --check >/dev/null
   guest stile-netns check >"$work/check.log" || { cat "$work/check.log"; fail "stile-netns check"; }
-  for page in man1/stile.1 man5/stile.toml.5 man8/stiled.8; do
+  for page in man1/stile.1 man5/stile.toml.5 man8/stiled.8 man8/stile-spawner.8; do
     gzip -t "$root/usr/share/man/$page.gz"
   done
 }
@@ -113,6 +113,19 @@ check_logrotate() {
   guest sh -c 'stile audit verify /var/log/stile/audit.jsonl-* /var/log/stile/audit.jsonl' >/dev/null
 }
 
+# A worker of the spawner, whose unit has the other name, too. It outlives an upgrade.
+spawner_says() { guest sh -c "echo '$1' | socat -t 60 - UNIX-CONNECT:/run/agent-spawner/spawner.sock"; }
+check_spawner() {
+  is_active stile-spawner.socket
+  guest systemctl start agent-spawner.service
+  is_active agent-spawner.service
+  [[ $(guest stat -c '%U:%G %a' /run/agent-spawner/spawner.sock) == "root:agent-users 660" ]]
+  spawner_says '{"action":"spawn","task_id":"worker","workspace":"/mnt/agents"}' | grep -q '"status":"spawned"' ||
+    { journal -u sandboxed-agent@worker.service; fail "no worker"; }
+  is_active sandboxed-agent@worker.service
+  guest stile-netns check worker >"$work/check.log" || { cat "$work/check.log"; fail "stile-netns check worker"; }
+}
+
 # The same package with a higher version. What the operator wrote stays, and so does the agent.
 check_upgrade() {
   local tree=$work/newer before
@@ -126,8 +139,10 @@ check_upgrade() {
   [[ $(guest dpkg-query -W -f '${Version}' stile) == *+upgrade ]]
   [[ $(property stiled.service MainPID) != "$before" ]]
   guest grep -q 'an operator was here' /etc/stile/stile.toml
-  for unit in stiled.socket stiled.service stile-fence.service stile-agent@alpha.service; do is_active "$unit"; done
+  for unit in stiled.socket stiled.service stile-fence.service stile-agent@alpha.service \
+    stile-spawner.socket sandboxed-agent@worker.service; do is_active "$unit"; done
   [[ $(agent_gets origin.test) == 200 ]]
+  spawner_says '{"action":"list"}' | grep -q '"task_id":"worker"'
 }
 
 # What the programs wrote themselves: what systemd says of a container is not theirs.
@@ -139,14 +154,16 @@ check_journal() {
 
 check_removal() {
   apt_in_guest remove -y stile
-  for unit in stiled.socket stiled.service stile-fence.service stile-agent@alpha.service; do
+  for unit in stiled.socket stiled.service stile-fence.service stile-agent@alpha.service \
+    stile-spawner.socket stile-spawner.service sandboxed-agent@worker.service; do
     refute is_active "$unit"
   done
-  for program in stiled stile-netns; do refute guest pgrep -l -x "$program"; done
+  for program in stiled stile-netns stile-spawner; do refute guest pgrep -l -x "$program"; done
   guest test -e /etc/stile/stile.toml
   refute guest test -e /usr/sbin/stiled
   guest dpkg --purge stile >>"$work/apt.log" 2>&1
-  for left in /etc/stile/stile.toml /var/lib/stile /var/log/stile /run/stile /usr/share/doc/stile; do
+  for left in /etc/stile/stile.toml /var/lib/stile /var/log/stile /run/stile /usr/share/doc/stile \
+    /etc/stile/spawner.toml /var/log/agent-spawner /run/agent-spawner; do
     refute guest test -e "$left"
   done
   guest systemctl daemon-reload
@@ -162,6 +179,7 @@ run_checks() {
   check_agent
   step "reload" && check_reload
   step "logrotate" && check_logrotate
+  step "spawner" && check_spawner
   step "upgrade" && check_upgrade
   step "journal" && check_journal
   step "removal" && check_removal

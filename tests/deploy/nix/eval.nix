@@ -15,13 +15,15 @@ let
   };
   config = lib.evalModules {
     inherit lib pkgs;
-    modules = [ (import ../../../deploy/nix/module.nix) (import ../../../deploy/nix/agent-proxy.nix) module ];
+    modules = [ (import ../../../deploy/nix/module.nix) (import ../../../deploy/nix/agent-proxy.nix)
+                (import ../../../deploy/nix/agent-spawner.nix) module ];
   };
 in
 # All of it, so that a name that no option has is found.
 builtins.deepSeq config.services (builtins.removeAttrs config [ "services" "environment" ] // {
   settings = config.services.stile.settings;
   toml = config.environment.etc."stile/stile.toml".source.value or null;
+  spawner = config.environment.etc."stile/spawner.toml".source.value or null;
   check = config.environment.etc."stile/stile.toml".source.text or null;
   etc = builtins.mapAttrs (_: file: file.text or null) (config.environment.etc or { });
   scripts = map (package: package.text or null) (config.environment.systemPackages or [ ]);

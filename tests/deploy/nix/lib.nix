@@ -78,6 +78,7 @@ let
     raw = { merge = raw; };
     str = simple "a string" isString;
     bool = simple "a boolean" isBool;
+    int = simple "an integer" isInt;
     port = simple "a port" (value: isInt value && value >= 0 && value <= 65535);
     package = simple "a package" (value: value ? outPath);
     enum = allowed: simple "one of ${toJSON allowed}" (value: elem value allowed);

@@ -1,0 +1,47 @@
+// stile-spawner: starts workers as units of systemd, for callers that may not. Parses flags, then
+// serves its socket.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "spawn/serve.h"
+
+namespace {
+
+constexpr int wrong_use = 2;
+
+int run(int argc, char** argv) {
+  stile::spawn::Options options;
+  bool is_check = false;
+  CLI::App app{"Start sandboxed workers as units of systemd.", "stile-spawner"};
+  app.add_option("-c,--config", options.config,
+                 "config file (default: " + std::string{stile::spawn::default_config} + ")");
+  app.add_flag("--check", is_check, "check the config and exit");
+  app.add_option("--socket", options.socket, "listen here if systemd passes no socket");
+  app.add_option("--state", options.state, "directory for what is known about workers");
+  app.add_option("--log", options.log, "audit log (-: stdout)");
+  app.set_version_flag("--version", "stile-spawner " STILE_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    if (problem.get_exit_code() == 0) return app.exit(problem);
+    std::cerr << "stile-spawner: " << problem.what() << "\n  next: stile-spawner --help\n";
+    return wrong_use;
+  }
+  const auto done = is_check ? stile::spawn::check(options) : stile::spawn::serve(options);
+  if (done) return 0;
+  std::cerr << "stile-spawner: " << done.error().message
+            << (done.error().message.ends_with('\n') ? "" : "\n");
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& problem) {
+    std::cerr << "stile-spawner: " << problem.what() << '\n';
+    return 1;
+  }
+}

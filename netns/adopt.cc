@@ -1,0 +1,85 @@
+// adopt: gives the files of a workspace to its worker.
+#include "netns/adopt.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "base/system_error.h"
+#include "base/unique_fd.h"
+#include "confine/place.h"
+#include "netns/agent.h"
+
+namespace stile::netns {
+namespace {
+
+constexpr int deepest = 64;
+
+class Adoption {
+ public:
+  Adoption(uid_t caller, uid_t owner) : caller_{caller}, owner_{owner} {}
+
+  // `file` is an O_PATH descriptor: what is checked is what is changed.
+  [[nodiscard]] bool take(const UniqueFd& file, const struct stat& status, bool is_top) const {
+    if (!may_take(status, is_top)) return false;
+    return status.st_uid == owner_ ||
+           ::fchownat(file.get(), "", owner_, owner_, AT_EMPTY_PATH) == 0;
+  }
+
+  void walk(const UniqueFd& directory, int depth) const {
+    UniqueFd copy{::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (!copy || depth > deepest) return;
+    const std::unique_ptr<DIR, int (*)(DIR*)> list{::fdopendir(copy.get()), ::closedir};
+    if (!list) return;
+    static_cast<void>(copy.release());  // the list owns it
+    while (const dirent* entry = ::readdir(list.get())) {
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      const UniqueFd file{
+          ::openat(directory.get(), entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+      struct stat status {};
+      if (!file || ::fstat(file.get(), &status) != 0 || status.st_dev != device_) continue;
+      if (take(file, status, false) && S_ISDIR(status.st_mode)) walk(file, depth + 1);
+    }
+  }
+
+  Result<void> adopt(const std::string& path) {
+    const auto top = confine::open_place(path);
+    struct stat status {};
+    if (!top || ::fstat(top.get(), &status) != 0) return system_error("workspace " + path);
+    if (!S_ISDIR(status.st_mode)) return Error{"workspace " + path + " is not a directory"};
+    device_ = status.st_dev;
+    if (!take(top, status, true)) {
+      return Error{"workspace " + path + " belongs to user " + std::to_string(status.st_uid) +
+                   ", not to the caller"};
+    }
+    walk(top, 0);
+    return {};
+  }
+
+ private:
+  // The spawner, as root, makes the workspace itself and nothing in it.
+  [[nodiscard]] bool may_take(const struct stat& status, bool is_top) const {
+    const bool is_single = S_ISDIR(status.st_mode) || status.st_nlink == 1;
+    const bool is_known =
+        status.st_uid == caller_ || is_agent_uid(status.st_uid) || (is_top && status.st_uid == 0);
+    return is_single && is_known;
+  }
+
+  uid_t caller_, owner_;
+  dev_t device_ = 0;
+};
+
+}  // namespace
+
+Result<void> adopt_workspace(const std::string& path, uid_t caller, uid_t owner) {
+  return Adoption{caller, owner}.adopt(path);
+}
+
+}  // namespace stile::netns

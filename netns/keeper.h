@@ -1,0 +1,76 @@
+// Keeper: the process outside a worker that starts its tasks and holds what they write.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "netns/task_channel.h"
+#include "worker/file.h"
+#include "worker/request.h"
+#include "worker/runs.h"
+
+namespace stile::netns {
+
+// Reads bytes of the worker only into buffers, and never parses them.
+class Keeper {
+ public:
+  // `channel` leads to the first process inside, `child`. Tasks get streams that `owner` may open
+  // again by name.
+  static Result<std::unique_ptr<Keeper>> make(const worker::WorkerFile& file, UniqueFd channel,
+                                              pid_t child, uid_t owner);
+  // Returns the exit status.
+  [[nodiscard]] int keep();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // A client of the socket: one request, one answer.
+  struct Caller {
+    UniqueFd fd;
+    std::string received;
+    std::optional<worker::Request> waiting;  // for output
+    Clock::time_point deadline{};            // of the request, or of the waiting
+    std::string answer;                      // what is still to be sent
+    bool is_done = false;
+  };
+
+  Keeper(const worker::WorkerFile& file, UniqueFd channel, pid_t child, uid_t owner);
+  Result<void> listen(const std::string& path);
+  Result<void> start(Order::Kind kind, std::uint64_t run, std::string_view message);
+  void turn();
+  void take_callers();
+  void read_from(Caller& caller);
+  void answer(Caller& caller, std::string text);
+  void flush(Caller& caller);
+  [[nodiscard]] std::string do_run(const worker::Request& request);
+  [[nodiscard]] std::string do_cancel(const worker::Request& request);
+  void serve(Caller& caller, worker::Request request);
+  void answer_waiting();
+  void read_output(std::uint64_t run);
+  void take_report();
+  void take_signals();
+  void kill_overdue();
+  void end_all();
+  [[nodiscard]] int time_to_next() const;
+
+  bool has_command_, has_tasks_;
+  UniqueFd channel_, signals_, listener_;
+  pid_t child_;
+  uid_t owner_;
+  worker::Runs runs_;
+  std::map<std::uint64_t, UniqueFd> outputs_;              // of running tasks
+  std::map<std::uint64_t, Clock::time_point> kill_times_;  // of canceled tasks
+  std::list<Caller> callers_;
+  std::optional<Clock::time_point> end_by_;  // after SIGTERM
+  std::optional<int> status_;                // ends the loop
+};
+
+}  // namespace stile::netns

@@ -1,0 +1,40 @@
+// TaskChannel: orders from a worker's keeper to the first process inside, and its reports.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace stile::netns {
+
+struct Order {
+  enum class Kind : std::uint32_t { start_command, start_task, signal };
+  Kind kind = Kind::signal;
+  std::int32_t signal = 0;
+  std::uint64_t run = 0;
+};
+
+struct Report {
+  enum class Kind : std::uint32_t { ready, ended };
+  Kind kind = Kind::ended;
+  std::int32_t exit_status = 0;
+  std::uint64_t run = 0;
+};
+
+// Standard input and output of a process to start.
+struct Streams {
+  UniqueFd input, output;
+};
+
+[[nodiscard]] Result<std::pair<UniqueFd, UniqueFd>> make_channel();
+
+[[nodiscard]] bool send_order(int channel, const Order& order, const Streams* streams);
+// nullopt: the other side has closed.
+[[nodiscard]] std::optional<Order> receive_order(int channel, Streams& streams);
+[[nodiscard]] bool send_report(int channel, const Report& report);
+[[nodiscard]] std::optional<Report> receive_report(int channel);
+
+}  // namespace stile::netns

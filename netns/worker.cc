@@ -1,0 +1,109 @@
+// worker: starts a worker, then hands over to its keeper.
+#include "netns/worker.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/system_error.h"
+#include "confine/supervise.h"
+#include "netns/adopt.h"
+#include "netns/entry.h"
+#include "netns/keeper.h"
+#include "netns/task_channel.h"
+#include "netns/watch.h"
+#include "netns/worker_inside.h"
+
+namespace stile::netns {
+namespace {
+
+constexpr const char* default_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+EntryRequest entry_of(const worker::WorkerFile& file) {
+  EntryRequest entry;
+  entry.id = file.id;
+  for (const auto* command : {&file.command, &file.task}) {
+    if (!command->empty()) entry.programs.push_back(command->front());
+  }
+  entry.read = file.read;
+  entry.write = file.write;
+  entry.directory = file.workspace;
+  entry.directory_at = worker_directory;
+  entry.home = worker_home;
+  entry.user = worker_user;
+  entry.own_bytes = file.disk_mb << 20U;
+  // Nothing of our own variables: they belong to a service of root.
+  std::vector<config::Variable> variables{{"PATH", default_path}, {"LANG", "C.UTF-8"},
+                                          {"SHELL", "/bin/sh"},   {"USER", "agent"},
+                                          {"LOGNAME", "agent"},   {"AGENT_ID", file.id}};
+  for (const auto& own : file.environment) {
+    std::erase_if(variables, [&](const auto& one) { return one.name == own.name; });
+    variables.push_back(own);
+  }
+  for (const auto& one : variables) entry.environment.push_back(one.name + '=' + one.value);
+  return entry;
+}
+
+// Standard output and error belong to the journal, where only the keeper writes.
+Result<void> close_journal() {
+  const UniqueFd nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+  if (!nothing || ::dup2(nothing.get(), STDOUT_FILENO) < 0 ||
+      ::dup2(nothing.get(), STDERR_FILENO) < 0) {
+    return system_error("/dev/null");
+  }
+  return {};
+}
+
+int first_process(const Entry& entry, const worker::WorkerFile& file, const UniqueFd& channel,
+                  const sigset_t& mask) {
+  const auto fail = [](const Error& error) {
+    std::fprintf(stderr, "stile-netns: %s\n", error.message.c_str());
+    return confine::own_failure;
+  };
+  if (::dup2(channel.get(), STDIN_FILENO) < 0) return fail(system_error("dup2"));
+  if (const auto done = become_agent(entry); !done) return fail(done.error());
+  if (const auto done = close_journal(); !done) return fail(done.error());
+  return serve_inside({file.command, file.task, entry.environment, mask});
+}
+
+}  // namespace
+
+Result<int> keep_worker(Host& host, const worker::WorkerFile& file) {
+  const auto record = host.records.find(file.id);
+  if (!record) return record.error();
+  if (!*record || (*record)->agent.instance != file.instance) {
+    return Error{"the namespace of worker " + file.id + " is missing or not its own"};
+  }
+  const auto uids = uid_range(host.setup.netns.subnet, (*record)->agent.address);
+  if (!uids) return uids.error();
+  const uid_t owner = uids->first + worker_user;
+  if (auto done = adopt_workspace(file.workspace, file.caller, owner); !done) return done.error();
+  const auto entry = prepare_entry(host, entry_of(file));
+  if (!entry) return entry.error();
+  auto channel = make_channel();
+  if (!channel) return channel.error();
+  auto& [outside, inside] = *channel;
+  const auto mask = confine::block_signals();
+  if (::unshare(CLONE_NEWPID) != 0) return system_error("cannot make a PID namespace");
+  const pid_t child = ::fork();
+  if (child < 0) return system_error("cannot fork");
+  if (child == 0) {
+    outside.reset();
+    ::_exit(first_process(*entry, file, inside, mask));
+  }
+  inside.reset();
+  const auto report = receive_report(outside.get());
+  if (!report || report->kind != Report::Kind::ready) {
+    return Error{"the worker could not be set up"};
+  }
+  auto keeper = Keeper::make(file, std::move(outside), child, owner);
+  if (!keeper) return keeper.error();
+  notify_systemd();
+  return (*keeper)->keep();
+}
+
+}  // namespace stile::netns

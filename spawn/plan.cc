@@ -1,0 +1,110 @@
+// plan: what one worker becomes.
+#include "spawn/plan.h"
+
+#include <algorithm>
+
+#include "base/quoted.h"
+#include "config/card.h"
+#include "config/narrow.h"
+#include "spawn/texts.h"
+
+namespace stile::spawn {
+namespace {
+
+using config::Member;
+using config::Node;
+
+bool may_narrow(const Template& from, std::string_view key) {
+  return std::find(from.narrow.begin(), from.narrow.end(), key) != from.narrow.end();
+}
+
+void remove(Node::Table& table, std::string_view key) {
+  std::erase_if(table, [&](const Member& member) { return member.key == key; });
+}
+
+void set(Node::Table& table, std::string_view key, Node value) {
+  remove(table, key);
+  table.push_back({std::string{key}, {}, std::move(value)});
+}
+
+Result<config::Restriction> restriction_of(const Template& from, const Node& card,
+                                           const std::string& workspace) {
+  const auto* table = card.as<Node::Table>();
+  if (table == nullptr) return Error{"card: must be a JSON object"};
+  for (const auto& member : *table) {
+    if (!may_narrow(from, member.key) || member.key == "tags") {
+      return Error{"card: the template " + from.name + " lets callers not set " +
+                   in_quotes(member.key)};
+    }
+  }
+  auto restriction = config::read_restriction(card, "card", workspace);
+  if (!restriction) return Error{"card: " + first_problem(restriction.error())};
+  if (restriction->ttl_seconds && from.ttl_seconds != 0 &&
+      *restriction->ttl_seconds > from.ttl_seconds) {
+    return Error{"card: ttl_seconds: " + std::to_string(*restriction->ttl_seconds) +
+                 " is more than the " + std::to_string(from.ttl_seconds) + " of the template"};
+  }
+  return std::move(*restriction);
+}
+
+// The keys that narrowing changes, written back into the template's card.
+Node::Table card_of(const Template& from, const config::Permissions& narrowed) {
+  const auto* own = from.card.as<Node::Table>();
+  auto card = own == nullptr ? Node::Table{} : *own;
+  const auto& agent = narrowed.agent;
+  set(card, "allowed_hosts", patterns_node(agent.allow));
+  remove(card, "deny");
+  set(card, "denied_hosts", patterns_node(agent.deny));
+  if (agent.allow_files.empty()) remove(card, "allow_files");
+  if (agent.allow_ip.empty()) remove(card, "allow_ip");
+  if (agent.mode == acl::Mode::offline) set(card, "mode", {std::string{"offline"}, {}});
+  return card;
+}
+
+}  // namespace
+
+Result<WorkerPlan> plan_worker(const Template& from, const Request& request,
+                               const PlanFacts& facts) {
+  if (!request.tags.empty() && !may_narrow(from, "tags")) {
+    return Error{"the template " + from.name + " lets callers not set tags"};
+  }
+  auto permissions = from.permissions;
+  permissions.workspace = facts.workspace;
+  WorkerPlan plan;
+  plan.ttl_seconds = from.ttl_seconds;
+  if (request.card) {
+    const auto restriction = restriction_of(from, *request.card, facts.workspace);
+    if (!restriction) return restriction.error();
+    auto narrowed = config::narrow(std::move(permissions), *restriction, facts.now);
+    if (!narrowed) return Error{"card: " + first_problem(narrowed.error())};
+    permissions = std::move(*narrowed);
+    plan.ttl_seconds = restriction->ttl_seconds.value_or(plan.ttl_seconds);
+  }
+  auto card = card_of(from, permissions);
+  set(card, "agent_id", {request.task_id, {}});
+  set(card, "ttl_seconds", {plan.ttl_seconds, {}});
+  set(card, "created", {time_text(facts.now - facts.now % micros_in_second), {}});
+  plan.card = config::json_text(Node{std::move(card), {}});
+  if (const auto checked = config::parse_card(plan.card, {"card", facts.now, {}}); !checked) {
+    return Error{"card: " + first_problem(checked.error())};
+  }
+  auto& launch = permissions.launch;
+  plan.limits = launch.limits;
+  plan.tags = launch.tags;
+  plan.tags.insert(plan.tags.end(), request.tags.begin(), request.tags.end());
+  auto& file = plan.file;
+  file.id = request.task_id;
+  file.instance = facts.instance;
+  file.workspace = facts.workspace;
+  file.caller = facts.caller;
+  file.command = std::move(launch.command);
+  file.task = from.task;
+  file.max_tasks = from.max_tasks;
+  file.environment = std::move(launch.environment);
+  file.read = std::move(launch.read);
+  file.write = std::move(launch.write);
+  file.disk_mb = launch.limits.disk_mb.value_or(0);
+  return plan;
+}
+
+}  // namespace stile::spawn

@@ -1,0 +1,135 @@
+// Record: what the spawner knows about one worker.
+#include "spawn/record.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <limits>
+#include <type_traits>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/system_error.h"
+#include "base/unique_fd.h"
+#include "config/json_loader.h"
+#include "config/launch.h"
+#include "config/values.h"
+#include "spawn/request.h"
+
+namespace stile::spawn {
+namespace {
+
+constexpr mode_t private_mode = 0700;
+
+UniqueFd open_directory(const std::string& path) {
+  return UniqueFd{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+}
+
+void read_member(const config::Member& member, const config::Reader& reader, Record& record) {
+  const auto text = [&](std::string& to) {
+    if (auto value = config::Text::read(member.value, reader)) to = std::move(*value);
+  };
+  const auto number = [&](auto& to) {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    const auto value = config::read_integer(member.value, reader, 0, most);
+    to = static_cast<std::remove_reference_t<decltype(to)>>(value.value_or(0));
+  };
+  if (member.key == "task_id") text(record.id);
+  if (member.key == "instance") text(record.instance);
+  if (member.key == "workspace") text(record.workspace);
+  if (member.key == "template") text(record.template_name);
+  if (member.key == "token_hash") text(record.token_hash);
+  if (member.key == "started") number(record.started);
+  if (member.key == "ttl_seconds") number(record.ttl_seconds);
+  if (member.key == "caller") number(record.caller);
+  if (member.key == "tags") {
+    if (auto tags = config::read_texts(member.value, reader)) record.tags = std::move(*tags);
+  }
+}
+
+}  // namespace
+
+std::string record_text(const Record& record) {
+  std::string out;
+  JsonObject{out}
+      .add("task_id", record.id)
+      .add("instance", record.instance)
+      .add("workspace", record.workspace)
+      .add("template", record.template_name)
+      .add("tags", record.tags)
+      .add("token_hash", record.token_hash)
+      .add("started", record.started)
+      .add("ttl_seconds", record.ttl_seconds)
+      .add("caller", record.caller);
+  return out;
+}
+
+std::optional<Record> parse_record(std::string_view text) {
+  const auto document = config::parse_json(text, "record");
+  const auto* table = document ? document->as<config::Node::Table>() : nullptr;
+  if (table == nullptr) return std::nullopt;
+  config::Diagnostics problems;
+  const config::Reader reader{problems, "record", std::nullopt, {}};
+  Record record;
+  for (const auto& member : *table) read_member(member, reader, record);
+  if (problems.has_errors() || !is_worker_id(record.id) || record.instance.empty()) {
+    return std::nullopt;
+  }
+  return record;
+}
+
+Result<Records> Records::open(const std::string& path) {
+  if (::mkdir(path.c_str(), private_mode) != 0 && errno != EEXIST) return system_error(path);
+  struct stat status {};
+  const auto directory = open_directory(path);
+  if (!directory || ::fstat(directory.get(), &status) != 0) return system_error(path);
+  if (status.st_uid != ::geteuid() || (status.st_mode & 077U) != 0) {
+    return Error{path + ": must belong to the spawner alone (mode 0700)"};
+  }
+  return Records{path};
+}
+
+std::string Records::path_of(const std::string& id, const char* file) const {
+  return path_ + '/' + id + '/' + file;
+}
+
+Result<void> Records::write(const Record& record, const Files& files) const {
+  const auto path = path_ + '/' + record.id;
+  if (::mkdir(path.c_str(), private_mode) != 0 && errno != EEXIST) return system_error(path);
+  const auto directory = open_directory(path);
+  if (!directory) return system_error(path);
+  if (auto done = replace_file(directory.get(), card_file, files.card); !done) return done;
+  if (auto done = replace_file(directory.get(), worker_file, files.worker_file); !done) {
+    return done;
+  }
+  // The last one: a worker whose record is missing was never started.
+  return replace_file(directory.get(), record_file, record_text(record));
+}
+
+void Records::remove(const std::string& id) const {
+  for (const char* file : {socket_file, worker_file, card_file, record_file}) {
+    ::unlink(path_of(id, file).c_str());
+  }
+  ::rmdir((path_ + '/' + id).c_str());
+}
+
+std::vector<Record> Records::all() const {
+  std::vector<Record> records;
+  const auto directory = open_directory(path_);
+  const auto names = directory ? names_in(directory.get()) : Result<std::vector<std::string>>{};
+  if (!names) return records;
+  for (const auto& name : *names) {
+    const auto text = read_file(AT_FDCWD, path_of(name, record_file));
+    const auto record = text && *text ? parse_record(**text) : std::nullopt;
+    if (record && record->id == name) {
+      records.push_back(*record);
+    } else if (is_worker_id(name)) {
+      remove(name);
+    }
+  }
+  return records;
+}
+
+}  // namespace stile::spawn

@@ -1,0 +1,181 @@
+// Request: one request to stile-spawner.
+#include "spawn/request.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/quoted.h"
+#include "config/json_loader.h"
+#include "config/launch.h"
+#include "config/values.h"
+#include "spawn/texts.h"
+#include "worker/request.h"
+
+namespace stile::spawn {
+namespace {
+
+using config::Member;
+using config::Reader;
+
+constexpr std::size_t max_id_length = 64;
+constexpr std::size_t most_tags = 16;
+constexpr std::size_t max_tag_length = 64;
+constexpr std::size_t max_path_length = 4095;
+
+struct Known {
+  Action action;
+  std::string_view name;
+  std::string_view keys;  // each with a blank on both sides
+};
+constexpr std::array<Known, 10> known_actions{{
+    {Action::spawn, "spawn", " task_id workspace template tags card "},
+    {Action::terminate, "terminate", " task_id "},
+    {Action::list, "list", " "},
+    {Action::status, "status", " task_id "},
+    {Action::validate_token, "validate_token", " task_id token "},
+    {Action::run, "run", " task_id message "},
+    {Action::cancel, "cancel", " task_id run "},
+    {Action::output, "output", " task_id run cursor wait_seconds "},
+    {Action::files, "files", " task_id path "},
+    {Action::read_file, "read_file", " task_id path offset "},
+}};
+
+bool has_key(const Known& known, std::string_view key) {
+  return key.find(' ') == std::string_view::npos && !key.empty() &&
+         known.keys.find(' ' + std::string{key} + ' ') != std::string_view::npos;
+}
+
+bool is_tag(std::string_view tag) {
+  return !tag.empty() && tag.size() <= max_tag_length &&
+         std::all_of(tag.begin(), tag.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+void read_text(const Member& member, const Reader& reader, std::string& to) {
+  if (auto text = config::Text::read(member.value, reader)) to = std::move(*text);
+}
+
+void read_tags(const Member& member, const Reader& reader, Request& request) {
+  auto tags = config::read_texts(member.value, reader);
+  if (!tags) return;
+  if (tags->size() > most_tags || !std::all_of(tags->begin(), tags->end(), is_tag)) {
+    reader.error(member.value, "at most 16 words of 1 to 64 printable characters");
+    return;
+  }
+  request.tags = std::move(*tags);
+}
+
+void read_path(const Member& member, const Reader& reader, std::string& to) {
+  read_text(member, reader, to);
+  if (to.size() > max_path_length) reader.error(member.value, "longer than a path can be");
+}
+
+void read_member(const Member& member, const Reader& reader, Request& request) {
+  const auto number = [&](std::int64_t most) {
+    return static_cast<std::uint64_t>(
+        config::read_integer(member.value, reader, 0, most).value_or(0));
+  };
+  constexpr auto any = std::numeric_limits<std::int64_t>::max();
+  const auto& key = member.key;
+  if (key == "task_id") {
+    read_text(member, reader, request.task_id);
+  } else if (key == "workspace") {
+    read_path(member, reader, request.workspace);
+  } else if (key == "path") {
+    read_path(member, reader, request.path);
+  } else if (key == "template") {
+    read_text(member, reader, request.template_name);
+  } else if (key == "token") {
+    read_text(member, reader, request.token);
+  } else if (key == "tags") {
+    read_tags(member, reader, request);
+  } else if (key == "card") {
+    request.card = member.value;
+  } else if (key == "run") {
+    request.run = number(any);
+  } else if (key == "cursor") {
+    request.cursor = number(any);
+  } else if (key == "offset") {
+    request.offset = number(any);
+  } else if (key == "wait_seconds") {
+    request.wait_seconds = static_cast<std::uint32_t>(number(worker::longest_wait_seconds));
+  } else if (const auto* text = member.value.as<std::string>()) {  // message: any text
+    request.message = *text;
+  } else {
+    reader.wrong_type(member.value, "a string");
+  }
+}
+
+}  // namespace
+
+std::string_view text(Action action) noexcept {
+  for (const auto& known : known_actions) {
+    if (known.action == action) return known.name;
+  }
+  return "list";
+}
+
+std::optional<std::size_t> request_end(std::string_view bytes) noexcept {
+  std::size_t depth = 0;
+  bool is_in_string = false;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const char c = bytes[i];
+    if (c == '\n' && (depth == 0 || is_in_string)) return i + 1;  // no string has a raw newline
+    if (is_in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') is_in_string = false;
+    } else if (c == '"') {
+      is_in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && depth > 0 && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<Request> parse_request(std::string_view bytes) {
+  if (bytes.size() > max_request_bytes) return Error{"Request larger than 64 KiB"};
+  const auto document = config::parse_json(bytes, "request");
+  if (!document) return Error{"Not JSON: " + first_problem(document.error())};
+  const auto* table = document->as<config::Node::Table>();
+  if (table == nullptr) return Error{"A request is one JSON object"};
+  const auto at = std::find_if(table->begin(), table->end(),
+                               [](const Member& member) { return member.key == "action"; });
+  const auto* name = at == table->end() ? nullptr : at->value.as<std::string>();
+  const auto* const known =
+      std::find_if(known_actions.begin(), known_actions.end(),
+                   [&](const Known& one) { return name != nullptr && one.name == *name; });
+  if (known == known_actions.end()) {
+    return Error{"Unknown action: " + in_quotes(name == nullptr ? "" : *name)};
+  }
+  Request request;
+  request.action = known->action;
+  config::Diagnostics problems;
+  Reader reader{problems, "request", std::nullopt, {}};
+  for (const auto& member : *table) {
+    if (member.key == "action") continue;
+    if (!has_key(*known, member.key)) {
+      return Error{"Unknown key for " + *name + ": " + in_quotes(member.key)};
+    }
+    reader.key = member.key;
+    read_member(member, reader, request);
+  }
+  if (problems.has_errors()) return Error{first_problem(problems)};
+  if (has_key(*known, "task_id") && !is_worker_id(request.task_id)) {
+    return Error{
+        "Invalid task_id: 1 to 64 characters of a-z, 0-9 and -, not beginning or ending with -"};
+  }
+  return request;
+}
+
+bool is_worker_id(std::string_view text) noexcept {
+  const auto is_inner = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !text.empty() && text.size() <= max_id_length && text.front() != '-' &&
+         text.back() != '-' && std::all_of(text.begin(), text.end(), is_inner);
+}
+
+}  // namespace stile::spawn

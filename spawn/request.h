@@ -1,0 +1,53 @@
+// Request: one request to stile-spawner. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/node.h"
+
+namespace stile::spawn {
+
+inline constexpr std::size_t max_request_bytes = 64U << 10U;
+
+enum class Action : std::uint8_t {
+  spawn,
+  terminate,
+  list,
+  status,
+  validate_token,
+  run,
+  cancel,
+  output,
+  files,
+  read_file,
+};
+[[nodiscard]] std::string_view text(Action action) noexcept;
+
+// Members that an action does not have are empty.
+struct Request {
+  Action action = Action::list;
+  std::string task_id;  // the worker
+  std::string workspace, template_name = "default", path, token, message;
+  std::vector<std::string> tags;
+  std::optional<config::Node> card;  // what narrows the template
+  std::optional<std::uint64_t> run;  // of a worker's tasks; unset: the latest
+  std::uint64_t cursor = 0, offset = 0;
+  std::uint32_t wait_seconds = 0;
+};
+
+// Where the first JSON object of these bytes ends, or the line that should have been one: callers
+// may send a newline or not. nullopt: more bytes are needed.
+[[nodiscard]] std::optional<std::size_t> request_end(std::string_view bytes) noexcept;
+
+// The error is for the caller. An id that is not one never gets beyond this.
+[[nodiscard]] Result<Request> parse_request(std::string_view text);
+
+// ^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$, so that it is safe in file and unit names.
+[[nodiscard]] bool is_worker_id(std::string_view text) noexcept;
+
+}  // namespace stile::spawn

@@ -1,0 +1,78 @@
+// Spawner: the workers, and what callers may do with them.
+#pragma once
+
+#include <systemd/sd-event.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "spawn/answers.h"
+#include "spawn/event_source.h"
+#include "spawn/journal.h"
+#include "spawn/manager.h"
+#include "spawn/record.h"
+#include "spawn/request.h"
+#include "spawn/server.h"
+#include "spawn/settings.h"
+
+namespace stile::spawn {
+
+class Spawner {
+ public:
+  struct Parts {
+    sd_event* loop;
+    Manager* manager;
+    Journal* journal;
+    Records records;
+    std::string netns;  // path of stile-netns
+  };
+  Spawner(Parts parts, Settings settings);
+
+  // Finds the workers of an earlier spawner, and removes what is left of those that have ended.
+  [[nodiscard]] Result<void> recover();
+  void set_settings(Settings settings) { settings_ = std::move(settings); }
+  void serve(const Peer& peer, const std::string& text, const Reply& reply);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class State : std::uint8_t { starting, running, ending };
+  struct Worker {
+    Record record;
+    State state = State::running;
+    std::vector<Reply> waiting = {};  // for its end
+    EventSource timer = {};           // in case systemd does not report the removal of its unit
+    Spawner* owner = nullptr;
+  };
+
+  void spawn(const Peer& peer, const Request& request, const Reply& reply);
+  [[nodiscard]] Result<const Template*> check(const Request& request) const;
+  [[nodiscard]] Result<units::Unit> prepare(const Peer& peer, const Request& request,
+                                            const Template& from, Record& record) const;
+  void started(const std::string& id, const Result<void>& result, const std::string& token,
+               const Reply& reply);
+  void terminate(const Peer& peer, const Request& request, const Reply& reply);
+  void stopped(const std::string& id, const Result<void>& result);
+  static int on_late(sd_event_source* source, std::uint64_t now, void* userdata);
+  void removed(const std::string& unit);
+  void forget(const std::string& id);
+  void clean_up(const Record& record);
+  void status(const Worker& worker, const Reply& reply);
+  void ask_worker(const Peer& peer, const Request& request, const Reply& reply);
+  void look(const Worker& worker, const Request& request, const Reply& reply) const;
+  void refuse(const Peer& peer, const Request& request, const std::string& problem,
+              const Reply& reply);
+  [[nodiscard]] Listed listed(const Worker& worker) const;
+  [[nodiscard]] Worker* find(const std::string& id);
+
+  Parts parts_;
+  Settings settings_;
+  std::optional<Clock::time_point> last_spawn_;
+  std::map<std::string, Worker> workers_;
+};
+
+}  // namespace stile::spawn

@@ -78,6 +78,12 @@ void Json::set(std::string key, Json value) {
   }
 }
 
+const Json::Members& Json::members() const {
+  static const Members none;
+  const auto* members = std::get_if<Members>(&value_);
+  return members == nullptr ? none : *members;
+}
+
 const Json::List& Json::items() const {
   static const List none;
   const auto* items = std::get_if<List>(&value_);

@@ -42,6 +42,9 @@ class Json {
   [[nodiscard]] const Json* find(std::string_view key) const;  // null: no such key, or no object
   void set(std::string key, Json value);                       // replaces a member or adds it
 
+  // For an object; any other value acts as an empty one.
+  [[nodiscard]] const Members& members() const;
+
   // For a list; any other value acts as an empty list.
   [[nodiscard]] const List& items() const;
   [[nodiscard]] List::const_iterator begin() const { return items().begin(); }

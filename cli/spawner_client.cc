@@ -1,0 +1,96 @@
+// Asks stile-spawner, for the commands about workers.
+#include "cli/spawner_client.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+
+#include "base/quoted.h"
+#include "control/client.h"
+
+namespace stile::cli {
+namespace {
+
+constexpr const char* default_spawner = "/run/agent-spawner/spawner.sock";
+constexpr std::chrono::seconds longest_answer{90};
+constexpr std::uint64_t wait_seconds = 30;
+
+std::string socket_of(const SpawnerOptions& options) {
+  if (!options.socket.empty()) return options.socket;
+  const char* named = ::secure_getenv("STILE_SPAWNER");
+  return named != nullptr && *named != '\0' ? named : default_spawner;
+}
+
+Failure failure_of_client(const control::ClientError& error, const std::string& path) {
+  using Kind = control::ClientError::Kind;
+  if (error.kind == Kind::absent) {
+    return {no_daemon, "no-spawner", "no spawner at " + path,
+            "systemctl enable --now stile-spawner.socket"};
+  }
+  if (error.kind == Kind::forbidden) {
+    return {failed, "no-permission", "you may not talk to the spawner at " + path,
+            "sudo usermod -aG agent-users \"$USER\"   then log in again"};
+  }
+  return {failed, "no-answer", "the spawner at " + path + " gave no answer",
+          "journalctl -u stile-spawner -n 50"};
+}
+
+}  // namespace
+
+void add_spawner_options(Command& command, SpawnerOptions& options) {
+  command.option("--spawner", options.socket, "the spawner's socket (default: $STILE_SPAWNER)")
+      .shown_as("PATH");
+  command.flag("--json", options.json, "for programs");
+}
+
+Outcome<SpawnerAnswer> ask_spawner(const SpawnerOptions& options, const Json& request) {
+  const auto path = socket_of(options);
+  auto client = control::Client::connect(path, {longest_answer});
+  if (!client) return failure_of_client(client.error(), path);
+  const auto line = client->ask(dump(request));
+  if (!line) return failure_of_client(line.error(), path);
+  Json answer = Json::parse(*line);
+  if (!answer.is_object()) {
+    return Failure{failed, "no-answer", "the spawner at " + path + " gave an unknown answer", ""};
+  }
+  if (has(answer, "error")) {
+    return Failure{failed, "refused", text_of(answer, "error"), ""};
+  }
+  return SpawnerAnswer{std::move(answer)};
+}
+
+bool is_tagged(const Json& worker, const std::string& tag) {
+  const auto& tags = list_of(worker, "tags");
+  return std::any_of(tags.begin(), tags.end(), [&](const Json& one) { return one.text() == tag; });
+}
+
+int report_failure(const Failure& failure, const SpawnerOptions& options) {
+  std::cout.flush();
+  std::cerr << "stile: " << printable(failure.message) << '\n';
+  if (!failure.advice.empty()) std::cerr << "  next: " << failure.advice << '\n';
+  if (options.json) {
+    const Json error{{"code", failure.code}, {"message", failure.message}};
+    std::cout << dump({{"ok", false}, {"error", error}}) << '\n';
+  }
+  return failure.status;
+}
+
+Outcome<SpawnerAnswer> follow_output(const SpawnerOptions& options, const FollowedTask& task,
+                                     const ShowPiece& show) {
+  Json request{{"action", "output"}, {"task_id", task.worker}};
+  if (!task.run.empty()) request.set("run", Json::parse(task.run));
+  if (task.until_end) request.set("wait_seconds", wait_seconds);
+  while (true) {
+    auto answer = ask_spawner(options, request);
+    if (!answer) return answer;
+    show(answer->json);
+    const bool is_empty = text_of(answer->json, "output").empty();
+    const bool is_over = text_of(answer->json, "status") != "running";
+    if (is_empty && (is_over || !task.until_end)) return answer;
+    request.set("cursor", number_of(answer->json, "cursor"));
+    request.set("run", number_of(answer->json, "run"));  // a new task does not take its place
+  }
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,111 @@
+// stile workers: all workers of stile-spawner, or one of them with its tasks.
+#include <ctime>
+#include <iostream>
+#include <memory>
+
+#include "base/table.h"
+#include "base/units.h"
+#include "cli/command_list.h"
+#include "cli/spawner_client.h"
+
+namespace stile::cli {
+namespace {
+
+struct WorkersOptions {
+  SpawnerOptions spawner;
+  std::string id, tag;
+};
+
+std::uint64_t now_seconds() { return static_cast<std::uint64_t>(std::time(nullptr)); }
+
+std::string age_of(const Json& object, const char* since) {
+  const auto then = number_of(object, since);
+  const auto now = now_seconds();
+  return seconds_text(now > then ? now - then : 0);
+}
+
+std::string time_left(const Json& worker) {
+  if (!has(worker, "expires_at")) return "-";
+  const auto end = number_of(worker, "expires_at");
+  const auto now = now_seconds();
+  return seconds_text(end > now ? end - now : 0);
+}
+
+int print_workers(const Json& workers) {
+  using Align = Column::Align;
+  using Cut = Column::Cut;
+  Table table{{{"WORKER", Align::left, Cut::tail, 0},
+               {"STATUS", Align::left, Cut::never, 0},
+               {"TEMPLATE", Align::left, Cut::tail, 1},
+               {"TAGS", Align::left, Cut::tail, 2},
+               {"AGE", Align::right, Cut::never, 1},
+               {"LEFT", Align::right, Cut::never, 1},
+               {"WORKSPACE", Align::left, Cut::head, 3}}};
+  for (const Json& worker : workers) {
+    table.add({text_of(worker, "task_id"), text_of(worker, "status"), text_of(worker, "template"),
+               joined(list_of(worker, "tags")), age_of(worker, "started_at"), time_left(worker),
+               text_of(worker, "workspace")});
+  }
+  if (table.is_empty()) {
+    std::cout << "there is no worker\n  next: stile spawn default\n";
+  } else {
+    table.print(std::cout, Terminal::of_output());
+  }
+  return fine;
+}
+
+int print_worker(const Json& worker) {
+  std::cout << Cell{text_of(worker, "task_id")}.text << ": " << text_of(worker, "status")
+            << "\n  template   " << text_of(worker, "template") << "\n  workspace  "
+            << Cell{text_of(worker, "workspace")}.text << "\n  memory     "
+            << bytes_text(number_of(worker, "memory_bytes")) << "\n  processes  "
+            << number_of(worker, "processes") << "\n  age        " << age_of(worker, "started_at")
+            << "\n  left       " << time_left(worker) << '\n';
+  using Align = Column::Align;
+  using Cut = Column::Cut;
+  Table table{{{"TASK", Align::right, Cut::never, 0},
+               {"STATUS", Align::left, Cut::never, 0},
+               {"EXIT", Align::right, Cut::never, 1},
+               {"STARTED", Align::right, Cut::never, 1}}};
+  for (const Json& run : list_of(worker, "runs")) {
+    table.add({text_of(run, "run"), text_of(run, "status"), text_of(run, "exit_status"),
+               age_of(run, "started_at") + " ago"});
+  }
+  if (!table.is_empty()) table.print(std::cout, Terminal::of_output());
+  return fine;
+}
+
+int run_workers(const WorkersOptions& options) {
+  const bool is_one = !options.id.empty();
+  const auto answer =
+      is_one ? ask_spawner(options.spawner, {{"action", "status"}, {"task_id", options.id}})
+             : ask_spawner(options.spawner, {{"action", "list"}});
+  if (!answer) return report_failure(answer.error(), options.spawner);
+  if (is_one) {
+    if (!options.spawner.json) return print_worker(answer->json);
+    std::cout << dump(answer->json) << '\n';
+    return fine;
+  }
+  Json workers = Json::list();
+  for (const Json& worker : list_of(answer->json, "workers")) {
+    if (options.tag.empty() || is_tagged(worker, options.tag)) workers.add(worker);
+  }
+  if (!options.spawner.json) return print_workers(workers);
+  std::cout << dump({{"workers", workers}}) << '\n';
+  return fine;
+}
+
+}  // namespace
+
+void add_workers(Command& stile) {
+  auto options = std::make_shared<WorkersOptions>();
+  auto command = stile.add("workers", "all workers of stile-spawner, or one with its tasks");
+  command.word("WORKER", options->id, "all about this one");
+  command.option("--tag", options->tag, "only those with this tag");
+  add_spawner_options(command, options->spawner);
+  command.examples(
+      "Examples:\n  stile workers\n  stile workers alpha\n  stile workers --tag nightly --json");
+  command.does([options] { return run_workers(*options); });
+}
+
+}  // namespace stile::cli

@@ -43,7 +43,7 @@ OTHER = {
     "agent.private_exceptions": ["10.9.0.0/16"], "agent.strip_request_headers": ["X-One"],
     "agent.contact": "ops@example.com", "agent.connections_per_agent": 7,
     "agent.requests_per_second": 70, "agent.secrets": ["key"],
-    "agent.request": [{"host": "a.test"}],
+    "agent.request": [{"host": "a.test"}], "agent.can": ["git:fetch a.test/acme/app"],
     "intercept.ca": "/elsewhere/ca", "intercept.trust": [],
     "secret.name": "other", "secret.file": "other.key", "secret.credential": "other",
     "secret.command": ["/bin/echo", "other-value"], "secret.refresh_seconds": 60,

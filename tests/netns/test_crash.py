@@ -93,7 +93,7 @@ def test_repair_removes_devices_and_elements_that_belong_to_nobody(host):
     host.nft('add element inet stile agents { "stile-stranger" . 10.200.0.9 }\n'
              'add element inet stile refused { "stile-stranger" }')
     done = host.tool("repair").stdout
-    assert "stile-stranger" in done and "belong to nobody" in done
+    assert "stile-stranger" in done and "belong to no agent" in done
     assert "stranger" not in host.ruleset() + host.run("ip", "link").stdout
     assert "stile-other" in host.run("ip", "link").stdout  # not of our making
 

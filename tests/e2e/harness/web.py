@@ -77,6 +77,7 @@ class Events:
         self.made.request("GET", f"/api/v1/events?{query}", headers=browser.headers(changes))
         self.answer = self.made.getresponse()
         self.seen = []
+        self.latest = {}  # of events that tell a state: one may come before the test waits for it
 
     def __enter__(self):
         return self
@@ -101,11 +102,16 @@ class Events:
                 return name, json.loads("".join(data))
 
     def wait(self, wanted, condition=lambda value: True):
-        """The next value of that event which fulfils the condition; the socket has a time limit."""
+        """A value of that event which fulfils the condition: the last one, or the next; the socket has a time limit."""
+        if wanted in self.latest and condition(self.latest[wanted]):
+            return self.latest.pop(wanted)
         while True:
             name, value = self.next()
             if name == wanted and condition(value):
+                self.latest.pop(name, None)
                 return value
+            if name != "lines":
+                self.latest[name] = value
 
     def wait_line(self, **fields):
         while True:

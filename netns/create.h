@@ -16,7 +16,7 @@ struct CreateRequest {
   std::string id;
   CardRequest card;
   bool is_uncaptured = false;  // no name server and no default route, whatever the config says
-  std::string instance = {};  // not empty: the agent must be new, and gets this instance
+  std::string instance = {};   // not empty: the agent must be new, and gets this instance
 };
 
 struct Created {

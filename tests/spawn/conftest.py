@@ -13,31 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.stiled import build_folder  # noqa: E402
 from machine import PROGRAMS, Machine  # noqa: E402
-
-SPAWNER_TOML = """\
-max_workers = 4
-allowed_workspaces = ["/mnt/agents"]
-spawn_cooldown_seconds = {cooldown}
-
-[templates.default]
-task = ["bash"]
-allowed_hosts = ["api.anthropic.com"{more_hosts}]
-private_exceptions = ["127.0.0.9/32"]
-ttl_seconds = 3600
-narrow = ["allowed_hosts", "ttl_seconds", "resource_limits", "tags"]
-[templates.default.environment]
-GREETING = "hello"
-[templates.default.resource_limits]
-memory_mb = 256
-max_processes = 64
-
-[templates.command]
-command = ["bash", "-c", "echo \\"<0>started as $(id -u)\\"; exec sleep infinity"]
-narrow = ["ttl_seconds"]
-
-[templates.broken]
-command = ["no-such-program"]
-"""
+from spawner_config import spawner_toml  # noqa: E402
 
 
 @functools.cache
@@ -60,10 +36,6 @@ def pytest_collection_modifyitems(items):
     if here and (reason := reason_to_skip()):
         for item in here:
             item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def spawner_toml(cooldown=0, more_hosts=()):
-    return SPAWNER_TOML.format(cooldown=cooldown, more_hosts="".join(f', "{host}"' for host in more_hosts))
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from conftest import spawner_toml
+from spawner_config import spawner_toml
 
 # socat ends half a second after its input, which a busy machine may need for a spawn.
 PATIENT = 'socat() { command socat -t 60 "$@"; }; export -f socat\n'

@@ -146,9 +146,9 @@ class Preparation {
     add_profile();
     add_flags();
     add_key();
-    choose_secrets();
     check();
     restrict();
+    choose_secrets();  // last: a restriction must not take a placeholder away and show the value
     if (problems_.has_errors()) return problems_;
     return std::move(launch_);
   }
@@ -391,7 +391,8 @@ class Preparation {
     if (problems_.has_errors()) return;
     auto narrowed = config::narrow(std::move(wide), *restriction, unix_micros());
     if (!narrowed) {
-      for (const auto& one : narrowed.error().items()) {
+      const auto found = narrowed.error();  // error() returns a copy
+      for (const auto& one : found.items()) {
         problems_.error({file, 0, 0}, one.key, one.problem);
       }
       return;

@@ -115,6 +115,10 @@ def test_a_profile_takes_the_variable_that_people_have(fence):
     done = fence.shell("--profile", "claude", env=env, script="echo $ANTHROPIC_API_KEY; env")
     assert done.out.startswith("sk-ant-api03-") and VALUE not in done.out + done.err, done
     assert "ANTHROPIC_API_KEY is a placeholder inside" in done.err
+    # A restriction comes from a less trusted hand: it must not replace the placeholder by the value.
+    nothing = fence.write("agent-permissions.json", '{"environment": {}}')
+    done = fence.shell("--profile", "claude", "--restrict", nothing, env=env, script="echo $ANTHROPIC_API_KEY; env")
+    assert done.out.startswith("sk-ant-api03-") and VALUE not in done.out + done.err, done
     del env["ANTHROPIC_API_KEY"]
     done = fence.shell("--profile", "claude", env=env, script="env")
     assert "ANTHROPIC_API_KEY" not in done.out and "NODE_EXTRA_CA_CERTS" not in done.out, done

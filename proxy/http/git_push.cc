@@ -86,13 +86,15 @@ PushReader::State PushReader::read_packet(std::string_view line) {
   return read_command(line);
 }
 
+// git takes any white space before and after a capability. Push options are looked for anywhere in
+// the list: a word that git would see must not be missed.
 void PushReader::read_capabilities(std::string_view list) {
+  has_options_ = has_options_ || list.find("push-options") != std::string_view::npos;
   while (!list.empty()) {
-    const auto end = list.find_first_of(std::string_view{" \n\0", 3});
+    const auto end = list.find_first_of(std::string_view{" \t\r\n\0", 5});
     const auto word = list.substr(0, end);
     wants_report_ = wants_report_ || word == "report-status" || word == "report-status-v2";
     has_sideband_ = has_sideband_ || word == "side-band-64k";
-    has_options_ = has_options_ || word.starts_with("push-options");
     list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);
   }
 }

@@ -82,6 +82,9 @@ TEST(PushReader, KnowsTheOtherPartsOfTheProtocol) {
       {first("refs/heads/a", "report-status push-options\n") + "0000",
        State::bad,
        {"refs/heads/a"}},
+      // git takes any white space between capabilities.
+      {first("refs/heads/a", "report-status\tpush-options") + "0000", State::bad, {"refs/heads/a"}},
+      {first("refs/heads/a", "report-status\rpush-options") + "0000", State::bad, {"refs/heads/a"}},
       {packet("push-cert\0report-status"s), State::bad, {}},
       {packet("push-cert\n"), State::bad, {}},
       {first("refs/heads/a", "") + first("refs/heads/b", "") + "0000",

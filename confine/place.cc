@@ -1,6 +1,7 @@
 // place: opens and creates paths of a file tree without following links.
 #include "confine/place.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
@@ -9,6 +10,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 namespace stile::confine {
@@ -53,6 +56,19 @@ UniqueFd make_place(int root, const std::string& path, bool is_directory) {
     at = std::move(next);
   }
   return at;
+}
+
+bool is_empty(int directory) {
+  UniqueFd copy{::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  const std::unique_ptr<DIR, int (*)(DIR*)> list{copy ? ::fdopendir(copy.get()) : nullptr,
+                                                 ::closedir};
+  if (!list) return false;
+  static_cast<void>(copy.release());  // the list owns it
+  while (const dirent* entry = ::readdir(list.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") return false;
+  }
+  return true;
 }
 
 }  // namespace stile::confine

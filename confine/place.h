@@ -19,4 +19,7 @@ namespace stile::confine {
 // Like open_place, but creates what is missing: directories, and at the end a directory or a file.
 [[nodiscard]] UniqueFd make_place(int root, const std::string& path, bool is_directory);
 
+// Whether a directory has no entries; false if it cannot be read.
+[[nodiscard]] bool is_empty(int directory);
+
 }  // namespace stile::confine

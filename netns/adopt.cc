@@ -14,7 +14,7 @@
 #include "base/system_error.h"
 #include "base/unique_fd.h"
 #include "confine/place.h"
-#include "netns/agent.h"
+#include "worker/agent_uids.h"
 
 namespace stile::netns {
 namespace {
@@ -55,6 +55,9 @@ class Adoption {
     if (!top || ::fstat(top.get(), &status) != 0) return system_error("workspace " + path);
     if (!S_ISDIR(status.st_mode)) return Error{"workspace " + path + " is not a directory"};
     device_ = status.st_dev;
+    if (status.st_uid == 0 && caller_ != 0 && !confine::is_empty(top.get())) {
+      return Error{"workspace " + path + " belongs to root and is not empty"};
+    }
     if (!take(top, status, true)) {
       return Error{"workspace " + path + " belongs to user " + std::to_string(status.st_uid) +
                    ", not to the caller"};
@@ -67,8 +70,8 @@ class Adoption {
   // The spawner, as root, makes the workspace itself and nothing in it.
   [[nodiscard]] bool may_take(const struct stat& status, bool is_top) const {
     const bool is_single = S_ISDIR(status.st_mode) || status.st_nlink == 1;
-    const bool is_known =
-        status.st_uid == caller_ || is_agent_uid(status.st_uid) || (is_top && status.st_uid == 0);
+    const bool is_known = status.st_uid == caller_ || worker::is_agent_uid(status.st_uid) ||
+                          (is_top && status.st_uid == 0);
     return is_single && is_known;
   }
 

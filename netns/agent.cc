@@ -3,17 +3,14 @@
 
 #include <algorithm>
 
+#include "worker/agent_uids.h"
+
 namespace stile::netns {
 namespace {
 
 constexpr std::size_t max_id_length = 64;
 constexpr std::size_t hash_characters = 9;
-constexpr std::uint32_t uids_per_agent = 2048;
-// The default ranges of systemd containers, subuid(5) and directory services end below this; ids
-// from 2^31 on break programs that read them as negative numbers. The range in between has room for
-// 65,536 times 2048 ids.
-constexpr std::uint32_t first_uid = 0x78000000;
-constexpr std::uint8_t shortest_subnet = 16;
+constexpr std::uint8_t shortest_subnet = 16;  // worker::most_agents addresses
 // Locally administered, unicast.
 constexpr std::uint8_t host_mac_start = 0x02;
 constexpr std::uint8_t agent_mac_start = 0x06;
@@ -72,12 +69,8 @@ Result<UidRange> uid_range(const acl::Prefix& subnet, const acl::Address& agent)
                  agent.text()};
   }
   const auto offset = agent.v4_value() - subnet.first().v4_value();
-  return UidRange{first_uid + offset * uids_per_agent, uids_per_agent};
-}
-
-bool is_agent_uid(std::uint32_t uid) noexcept {
-  constexpr std::uint32_t addresses = 1U << (32 - shortest_subnet);
-  return uid >= first_uid && uid - first_uid < addresses * uids_per_agent;
+  return UidRange{worker::first_agent_uid + offset * worker::uids_per_agent,
+                  worker::uids_per_agent};
 }
 
 }  // namespace stile::netns

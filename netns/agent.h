@@ -52,7 +52,4 @@ struct UidRange {
 // than there are.
 [[nodiscard]] Result<UidRange> uid_range(const acl::Prefix& subnet, const acl::Address& agent);
 
-// Whether a user id of the host is in the range of all agents.
-[[nodiscard]] bool is_agent_uid(std::uint32_t uid) noexcept;
-
 }  // namespace stile::netns

@@ -33,7 +33,8 @@ Error cannot(const std::string& path) {
 }
 
 // RESOLVE_NO_XDEV: a mount that the operator made there is not the worker's.
-Result<UniqueFd> open_in(const std::string& workspace, std::string path, int flags) {
+Result<UniqueFd> open_in(const std::string& workspace, std::string path, int flags,
+                         std::uint32_t caller) {
   constexpr std::string_view inside = "/workspace";
   if (path.starts_with(inside) && (path.size() == inside.size() || path[inside.size()] == '/')) {
     path.erase(0, std::min(inside.size() + 1, path.size()));
@@ -49,13 +50,19 @@ Result<UniqueFd> open_in(const std::string& workspace, std::string path, int fla
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
   UniqueFd fd{static_cast<int>(::syscall(SYS_openat2, top->get(), path.c_str(), &how, sizeof how))};
   if (!fd) return cannot(path);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return cannot(path);
+  if (!is_shown_owner(status.st_uid, caller) && (status.st_mode & S_IROTH) == 0) {
+    return Error{in_quotes(path) + " belongs to another user"};
+  }
   return fd;
 }
 
 }  // namespace
 
-Result<Listing> list_files(const std::string& workspace, const std::string& path) {
-  auto directory = open_in(workspace, path, O_DIRECTORY);
+Result<Listing> list_files(const std::string& workspace, const std::string& path,
+                           std::uint32_t caller) {
+  auto directory = open_in(workspace, path, O_DIRECTORY, caller);
   if (!directory) return directory.error();
   const std::unique_ptr<DIR, int (*)(DIR*)> list{::fdopendir(directory->get()), ::closedir};
   if (!list) return cannot(path);
@@ -80,8 +87,8 @@ Result<Listing> list_files(const std::string& workspace, const std::string& path
 }
 
 Result<Content> read_piece(const std::string& workspace, const std::string& path,
-                           std::uint64_t offset) {
-  const auto file = open_in(workspace, path, 0);
+                           std::uint64_t offset, std::uint32_t caller) {
+  const auto file = open_in(workspace, path, 0, caller);
   if (!file) return file.error();
   struct stat status {};
   if (::fstat(file->get(), &status) != 0) return cannot(path);

@@ -10,7 +10,8 @@
 namespace stile::spawn {
 
 // A path here is relative to the workspace, or begins with /workspace. It is opened beneath the
-// workspace, without following links.
+// workspace, without following links. Files that belong neither to the caller of the worker nor to
+// an agent are shown only if everybody may read them.
 struct FileEntry {
   std::string name;
   std::uint64_t size = 0;
@@ -22,7 +23,8 @@ struct Listing {
   std::vector<FileEntry> files;  // sorted by name; links and special files are left out
   bool is_cut = false;           // there are more
 };
-[[nodiscard]] Result<Listing> list_files(const std::string& workspace, const std::string& path);
+[[nodiscard]] Result<Listing> list_files(const std::string& workspace, const std::string& path,
+                                         std::uint32_t caller);
 
 struct Content {
   std::string bytes;
@@ -31,6 +33,6 @@ struct Content {
 };
 // A piece of a regular file.
 [[nodiscard]] Result<Content> read_piece(const std::string& workspace, const std::string& path,
-                                         std::uint64_t offset);
+                                         std::uint64_t offset, std::uint32_t caller);
 
 }  // namespace stile::spawn

@@ -212,7 +212,8 @@ Result<units::Unit> Spawner::prepare(const Peer& peer, const Request& request, c
   auto plan = plan_worker(from, request,
                           {record.workspace, record.instance, record.caller, record.started});
   if (!plan) return plan.error();
-  if (auto made = make_workspace(request.workspace, request.task_id, settings_.allowed_workspaces);
+  if (auto made = make_workspace(request.workspace, request.task_id, settings_.allowed_workspaces,
+                                 peer.uid);
       !made) {
     return made.error();
   }
@@ -346,13 +347,16 @@ void Spawner::ask_worker(const Peer& peer, const Request& request, const Reply& 
 }
 
 void Spawner::look(const Worker& worker, const Request& request, const Reply& reply) const {
+  // Its unit has yet to check the workspace.
+  if (worker.state == State::starting) return reply(error_answer("The worker is still starting"));
   const auto& workspace = worker.record.workspace;
+  const auto caller = worker.record.caller;
   if (request.action == Action::files) {
-    const auto listing = list_files(workspace, request.path);
+    const auto listing = list_files(workspace, request.path, caller);
     return reply(listing ? files_answer(request.task_id, request.path, *listing)
                          : error_answer(listing.error().message));
   }
-  const auto content = read_piece(workspace, request.path, request.offset);
+  const auto content = read_piece(workspace, request.path, request.offset, caller);
   reply(content ? content_answer(request.task_id, request.path, *content)
                 : error_answer(content.error().message));
 }

@@ -15,6 +15,7 @@
 #include "base/system_error.h"
 #include "confine/paths.h"
 #include "confine/place.h"
+#include "worker/agent_uids.h"
 
 namespace stile::spawn {
 namespace {
@@ -62,8 +63,12 @@ std::string workspace_of(const std::string& parent, const std::string& id) {
   return without_slashes(parent) + '/' + id;
 }
 
+bool is_shown_owner(std::uint32_t owner, std::uint32_t caller) noexcept {
+  return owner == caller || worker::is_agent_uid(owner);
+}
+
 Result<void> make_workspace(const std::string& parent, const std::string& id,
-                            const std::vector<std::string>& allowed) {
+                            const std::vector<std::string>& allowed, std::uint32_t caller) {
   const auto plain = without_slashes(parent);
   const auto root_path = std::find_if(allowed.begin(), allowed.end(), [&](const auto& directory) {
     return confine::is_within(plain, directory);
@@ -81,10 +86,17 @@ Result<void> make_workspace(const std::string& parent, const std::string& id,
   if (::mkdirat(directory.get(), id.c_str(), workspace_mode) != 0 && errno != EEXIST) {
     return system_error("Workspace " + printable(plain));
   }
-  if (!open_beneath(directory.get(), id)) {
+  const auto made = open_beneath(directory.get(), id);
+  if (!made) {
     return errno == ELOOP || errno == ENOTDIR
                ? Error{"Symlinks detected in workspace path " + printable(plain + '/' + id)}
                : system_error("Workspace " + printable(plain));
+  }
+  struct stat status {};
+  if (::fstat(made.get(), &status) != 0) return system_error("Workspace " + printable(plain));
+  const bool is_new = status.st_uid == 0 && confine::is_empty(made.get());
+  if (!is_shown_owner(status.st_uid, caller) && !is_new) {
+    return Error{"Workspace " + printable(plain + '/' + id) + " belongs to another user"};
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // workspace: the directory of a worker, below the operator's directories.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,15 @@ namespace stile::spawn {
 // PARENT/ID, the worker's own directory. Pure.
 [[nodiscard]] std::string workspace_of(const std::string& parent, const std::string& id);
 
-// Creates it if it is missing; PARENT must exist. Every part of the path is opened without
-// following links, so that a link that is put there meanwhile is refused, too.
+// Whether a caller may see what this user owns: the caller's own files and those of agents. Pure.
+[[nodiscard]] bool is_shown_owner(std::uint32_t owner, std::uint32_t caller) noexcept;
+
+// Creates it if it is missing; PARENT must exist. One that exists must be the caller's or an
+// agent's, or root's and empty. Every part of the path is opened without following links, so that a
+// link that is put there meanwhile is refused, too.
 [[nodiscard]] Result<void> make_workspace(const std::string& parent, const std::string& id,
-                                          const std::vector<std::string>& allowed);
+                                          const std::vector<std::string>& allowed,
+                                          std::uint32_t caller);
 
 // A directory of a worker, opened again: by its path, without links.
 [[nodiscard]] Result<UniqueFd> open_workspace(const std::string& path);

@@ -53,48 +53,63 @@ class SpawnFiles : public testing::Test {
 };
 
 TEST_F(SpawnFiles, WorkspaceIsMadeOnceAndNeverThroughALink) {
-  const auto made = make_workspace(allowed[0], "alpha", allowed);
+  const auto made = make_workspace(allowed[0], "alpha", allowed, ::getuid());
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(workspace_of(allowed[0] + '/', "alpha"), allowed[0] + "/alpha");
   EXPECT_TRUE(fs::is_directory(allowed[0] + "/alpha"));
-  EXPECT_TRUE(make_workspace(allowed[0] + '/', "alpha", allowed));
-  const auto through = make_workspace(allowed[0] + "/linked", "alpha", allowed);
+  EXPECT_TRUE(make_workspace(allowed[0] + '/', "alpha", allowed, ::getuid()));
+  const auto through = make_workspace(allowed[0] + "/linked", "alpha", allowed, ::getuid());
   ASSERT_FALSE(through);
   EXPECT_NE(through.error().message.find("Symlinks"), std::string::npos);
   fs::create_directory_symlink(root / "outside", root / "agents/beta");
-  EXPECT_FALSE(make_workspace(allowed[0], "beta", allowed));
+  EXPECT_FALSE(make_workspace(allowed[0], "beta", allowed, ::getuid()));
   std::ofstream{root / "agents/gamma"} << "x";
-  EXPECT_FALSE(make_workspace(allowed[0], "gamma", allowed));
-  EXPECT_FALSE(make_workspace(allowed[0] + "/missing", "alpha", allowed));
+  EXPECT_FALSE(make_workspace(allowed[0], "gamma", allowed, ::getuid()));
+  EXPECT_FALSE(make_workspace(allowed[0] + "/missing", "alpha", allowed, ::getuid()));
   EXPECT_FALSE(fs::exists(root / "outside/alpha"));
 }
 
+// The spawner is root: without this, a caller would read what the file system keeps from it.
+TEST_F(SpawnFiles, WorkspaceOfAnotherUserIsRefused) {
+  if (::getuid() != 0) GTEST_SKIP() << "only root can give files away";
+  constexpr uid_t caller = 4242, other = 4343;
+  fs::create_directories(root / "agents/others");
+  ASSERT_EQ(::chown((root / "agents/others").c_str(), other, other), 0);
+  EXPECT_FALSE(make_workspace(allowed[0], "others", allowed, caller));
+  EXPECT_TRUE(make_workspace(allowed[0], "others", allowed, other));
+  EXPECT_FALSE(make_workspace(allowed[0], "w", allowed, caller));  // root's, and not empty
+  EXPECT_TRUE(make_workspace(allowed[0], "new", allowed, caller));
+  fs::permissions(root / "agents/w/file", fs::perms::owner_read);
+  EXPECT_FALSE(read_piece(workspace, "file", 0, caller));
+  EXPECT_TRUE(read_piece(workspace, "file", 0, 0));
+}
+
 TEST_F(SpawnFiles, ListsFilesAndDirectoriesOnly) {
-  const auto listing = list_files(workspace, "");
+  const auto listing = list_files(workspace, "", ::getuid());
   ASSERT_TRUE(listing) << listing.error().message;
   std::string names;
   for (const auto& file : listing->files) names += file.name + (file.is_directory ? "/ " : " ");
   EXPECT_EQ(names, "binary file sub/ ");
-  EXPECT_EQ(list_files(workspace, "/workspace/sub")->files.size(), 1U);
+  EXPECT_EQ(list_files(workspace, "/workspace/sub", ::getuid())->files.size(), 1U);
 }
 
 TEST_F(SpawnFiles, ReadsOnlyWhatIsInTheWorkspace) {
-  EXPECT_EQ(read_piece(workspace, "file", 0)->bytes, "hello");
-  EXPECT_EQ(read_piece(workspace, "/workspace/file", 2)->bytes, "llo");
-  EXPECT_FALSE(read_piece(workspace, "binary", 0)->is_text);
+  EXPECT_EQ(read_piece(workspace, "file", 0, ::getuid())->bytes, "hello");
+  EXPECT_EQ(read_piece(workspace, "/workspace/file", 2, ::getuid())->bytes, "llo");
+  EXPECT_FALSE(read_piece(workspace, "binary", 0, ::getuid())->is_text);
   for (const auto* path : {"link", "dirlink/secret", "../../outside/secret", "..", "fifo", "sub",
                            "missing", "/etc/passwd", "sub/../../../outside/secret"}) {
-    EXPECT_FALSE(read_piece(workspace, path, 0)) << path;
+    EXPECT_FALSE(read_piece(workspace, path, 0, ::getuid())) << path;
   }
-  EXPECT_FALSE(list_files(workspace, "dirlink"));
-  EXPECT_FALSE(list_files(workspace, ".."));
+  EXPECT_FALSE(list_files(workspace, "dirlink", ::getuid()));
+  EXPECT_FALSE(list_files(workspace, "..", ::getuid()));
 }
 
 TEST_F(SpawnFiles, ReadsPiecesUntilTheEnd) {
   std::string all;
   std::uint64_t offset = 0;
   while (true) {
-    const auto piece = read_piece(workspace, "sub/deep", offset);
+    const auto piece = read_piece(workspace, "sub/deep", offset, ::getuid());
     ASSERT_TRUE(piece);
     EXPECT_TRUE(piece->is_text);
     all += piece->bytes;

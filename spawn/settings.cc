@@ -115,7 +115,8 @@ class TemplateReader {
     card.push_back({"agent_id", {}, {std::string{"template"}, {}}});
     auto agent = config::parse_card(config::json_text(Node{card, {}}), {reader_.file, 0, {}});
     if (!agent) {
-      for (const auto& one : agent.error().items()) {
+      const auto problems = agent.error();  // error() returns a copy
+      for (const auto& one : problems.items()) {
         reader_.key = prefix_ + (one.key.empty() ? "" : '.' + one.key);
         reader_.error(at, one.problem, one.hint);
       }

@@ -40,7 +40,7 @@ TEST(NetnsReport, JsonIsReadableAndSaysTheSame) {
 TEST(NetnsReport, MetricsHaveHelpTypeAndOneSamplePerProbe) {
   EXPECT_EQ(
       report_metrics(sample(), 1'794'816'000),
-      "# HELP stile_fence_whole 1 if every part of the fence is there and every probe was "
+      "# HELP stile_fence_whole 1 if every part of the fence is in place and every probe was "
       "stopped.\n"
       "# TYPE stile_fence_whole gauge\n"
       "stile_fence_whole 0\n"

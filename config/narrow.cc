@@ -224,6 +224,11 @@ class Narrower {
       const auto& wanted = restriction_.limits.*key.member;
       auto& limit = result_.launch.limits.*key.member;
       if (!wanted) continue;
+      // Without a limit, systemd gives each unit the same share.
+      constexpr std::uint64_t default_shares = 1024;
+      if (!limit && key.name == "cpu_shares" && *wanted > default_shares) {
+        refuse("resource_limits", "cpu_shares is more than the default of 1024");
+      }
       if (limit && *wanted > *limit) {
         refuse("resource_limits", std::string{key.name} + ' ' + std::to_string(*wanted) +
                                       " is more than the " + std::to_string(*limit) +

@@ -192,7 +192,7 @@ void TerminalAsks::prompt() {
   typed_.clear();
   is_asking_ = true;
   put("stile: the command asks for " + question.words +
-      "\nstile: allow it? o once, r for this run, a always, n no [n]: ");
+      "\nstile: allow it? once, run (for this run), always, no [no]: ");
 }
 
 void TerminalAsks::take_answer(const std::string& line) {
@@ -200,7 +200,8 @@ void TerminalAsks::take_answer(const std::string& line) {
   waiting_.pop_front();
   is_asking_ = false;
   has_rung_ = false;
-  const char typed = line.size() == 1 ? line.front() : 'n';
+  // Whole words: the command can change what the terminal erases, and so make "o" of "no".
+  const char typed = line == "once" || line == "run" || line == "always" ? line.front() : 'n';
   const auto answer = answers_.ask(answer_to(question.id, typed));
   if (!answer || !control::is_ok(*answer)) {
     put("stile: the answer was not taken" + (answer ? ": " + printable(*answer) : std::string{}) +

@@ -91,10 +91,10 @@ def test_once_is_one_request(person):
     screen = person.start(ASK, person.target, "2")
     screen.wait_for(f"asks for {person.target}".encode())
     screen.wait_for(b"allow it?")
-    screen.type(b"o\n")
+    screen.type(b"once\n")
     screen.wait_for(b"status 200")
     screen.wait_for(b"allow it?")
-    screen.type(b"n\n")
+    screen.type(b"no\n")
     screen.wait_for(b"status 403")
     screen.wait_for(b"ended 0 True")
 
@@ -102,7 +102,7 @@ def test_once_is_one_request(person):
 def test_for_this_run_is_asked_once(person):
     screen = person.start(ASK, person.target, "2")
     screen.wait_for(b"allow it?")
-    screen.type(b"r\n")
+    screen.type(b"run\n")
     screen.wait_for(b"status 200")
     screen.wait_for(b"status 200")
     screen.wait_for(b"ended 0 True")
@@ -112,7 +112,7 @@ def test_for_this_run_is_asked_once(person):
 def test_always_prints_the_flag(person):
     screen = person.start(ASK, person.target, "1")
     screen.wait_for(b"allow it?")
-    screen.type(b"a\n")
+    screen.type(b"always\n")
     screen.wait_for(f"next time: stile run --allow {person.target}".encode())
     screen.wait_for(b"ended 0 True")
 

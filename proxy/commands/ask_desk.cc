@@ -118,9 +118,9 @@ AskBook::Entry AskDesk::enter(const Ask& question, const acl::AgentPolicy& agent
 }
 
 AskTicket AskDesk::ask(const session::AskQuestion& question) {
+  const Ask asked = question_of(question);  // not under the lock: it compares names
   const std::lock_guard lock{mutex_};
-  const auto entry =
-      enter(question_of(question), question.agent, true, question.source, question.conn);
+  const auto entry = enter(asked, question.agent, true, question.source, question.conn);
   return entry.ask == nullptr ? AskTicket{} : ticket_of(*entry.ask, entry.is_held, unix_micros());
 }
 

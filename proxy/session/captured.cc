@@ -44,8 +44,8 @@ bool carries_http(const Client& client) {
 // Steps 1 to 7, and the hello, before anything is looked up or dialled.
 Task<Reason> decide_and_read_hello(Client& client, Connector& connector, Request& request,
                                    std::size_t& hello_bytes) {
-  connector.decide(request);
-  if (!request.decision.passes()) co_return request.decision.reason;
+  const Reason refused = co_await connector.decide_or_ask(request);
+  if (refused != Reason::none) co_return refused;
   // It is dialled by name only. An address of this subnet means nothing elsewhere, whatever
   // `allow_ip` says.
   if (!client.peer.captured->stand_in) co_return Reason::ip_literal;

@@ -76,13 +76,18 @@ void Connector::decide(Request& request) {
   }
 }
 
-Task<Connector::Reason> Connector::connect(Request& request, Reuse reuse) {
+Task<Connector::Reason> Connector::decide_or_ask(Request& request) {
   decide(request);
   if (request.decision.may_ask) {
     const Reason refused = co_await ask(request);
     if (refused != Reason::none) co_return refused;
   }
-  if (!request.decision.passes()) co_return request.decision.reason;
+  co_return request.decision.passes() ? Reason::none : request.decision.reason;
+}
+
+Task<Connector::Reason> Connector::connect(Request& request, Reuse reuse) {
+  const Reason refused = co_await decide_or_ask(request);
+  if (refused != Reason::none) co_return refused;
   if (client_.context.audit.must_refuse()) co_return Reason::audit_unavailable;
   if (request.decision.is_opened && !request.is_inside) co_return Reason::none;
   request.down = {};

@@ -31,6 +31,8 @@ class Connector final : private Client::Follower {
 
   // Decides about the request under the policy in force. Also finds what has expired since.
   void decide(Request& request);
+  // Decides, and waits for a person if one is to be asked. None: the request is allowed.
+  Task<Reason> decide_or_ask(Request& request);
   // Does all steps; for a tunnel that is opened only the decision: its requests dial. None:
   // `origin` is connected, and request.origin is its address. A kept connection is used if the
   // front can tell its requests apart.

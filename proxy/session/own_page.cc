@@ -103,7 +103,12 @@ Task<bool> serve_own_page(Client& client, Connector& connector, Request& request
   }
   // Reading the body may move what the head points to.
   const std::string method{is_head ? "GET" : head.method};
-  const auto target = http::parse_absolute_target(head.target);
+  const auto target = !client.captured.empty() ? http::parse_captured_target(head.target)
+                                               : http::parse_absolute_target(head.target);
+  if (!target) {
+    co_await refuse(client, request, Reason::bad_request);
+    co_return false;
+  }
   const std::string path{target->path};
   const auto mark = target->path_and_query.find('?');
   const std::string query{mark == std::string_view::npos ? std::string_view{}

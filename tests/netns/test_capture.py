@@ -305,6 +305,26 @@ def test_observe_mode_resolves_everything_and_logs_it(street):
     street.delete("omega", "--kill")
 
 
+def test_what_no_rule_names_is_asked_for(street):
+    """The name resolves, and the connection is what a person is asked about."""
+    street.host.write("/etc/cards/asker.json", json.dumps({"agent_id": "asker", "allowed_hosts": [], "unlisted": "ask"}))
+    street.create("asker", "--card", "/etc/cards/asker.json")
+    no_proxy(street, "asker", "https://b.test/", "--max-time", "2")
+    wait_until(lambda: any(line["event"] == "ask" and line["agent"] == "asker" and line["host"] == "b.test"
+                           for line in street.audit()), "the ask")
+    street.delete("asker", "--kill")
+
+
+def test_the_page_for_asks_is_served_to_programs_without_a_proxy(street):
+    """In observe mode every name resolves, that of the page, too. Its target has no host then."""
+    street.host.write("/etc/cards/viewer.json", json.dumps({"agent_id": "viewer", "allowed_hosts": [], "unlisted": "ask",
+                                                            "mode": "observe"}))
+    street.create("viewer", "--card", "/etc/cards/viewer.json")
+    assert no_proxy(street, "viewer", "http://stile.internal/v1/asks") == (0, "200 000")
+    assert no_proxy(street, "alpha", "https://a.test/") == (0, "200 000")  # the daemon lives
+    street.delete("viewer", "--kill")
+
+
 def test_list_and_check_are_content(street):
     agents = street.host.agents()
     assert all(one["state"] == "ok" and one["captured"] for one in agents.values())

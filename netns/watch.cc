@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "base/system_error.h"
@@ -94,12 +93,12 @@ Error watch(Host& host, const std::function<void()>& ready,
   if (!filter) return filter.error();
   auto route = follow(NETLINK_ROUTE, {RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV4_IFADDR});
   if (!route) return route.error();
-  std::optional<Hold> due = Hold::everything;
-  bool is_ready = false;
+  Hold due = Hold::everything;
+  bool is_due = true, is_ready = false;
   while (true) {
     bool has_failed = false;
-    if (due) {
-      const auto held = hold_fence(host, *due);
+    if (is_due) {
+      const auto held = hold_fence(host, due);
       has_failed = !held;
       if (!held) say("the fence cannot be restored: " + held.error().message);
       if (held) {
@@ -111,9 +110,12 @@ Error watch(Host& host, const std::function<void()>& ready,
     std::array<pollfd, 2> wait{{{filter->fd(), POLLIN, 0}, {route->fd(), POLLIN, 0}}};
     const int woken = ::poll(wait.data(), wait.size(), has_failed ? after_failure_ms : quiet_ms);
     if (woken < 0 && errno != EINTR) return system_error("cannot wait for events");
-    due.reset();
-    if (drain(*filter, NETLINK_NETFILTER)) due = Hold::table;
-    if (drain(*route, NETLINK_ROUTE) || woken == 0 || has_failed) due = Hold::everything;
+    is_due = drain(*filter, NETLINK_NETFILTER);
+    due = Hold::table;
+    if (drain(*route, NETLINK_ROUTE) || woken == 0 || has_failed) {
+      is_due = true;
+      due = Hold::everything;
+    }
   }
 }
 

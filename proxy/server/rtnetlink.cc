@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 namespace stile::server {
@@ -133,6 +134,8 @@ DumpPart read_dump(Bytes datagram, std::uint32_t sequence, std::vector<acl::Pref
       std::int32_t result = 0;  // a negative errno
       if (message->body.size() < sizeof result) return failed(EPROTO);
       std::memcpy(&result, message->body.data(), sizeof result);
+      // The least number has no positive counterpart.
+      if (result == std::numeric_limits<std::int32_t>::min()) return failed(EPROTO);
       if (result < 0) return failed(-result);
       part.state = DumpPart::State::done;
       return part;

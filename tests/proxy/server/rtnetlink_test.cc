@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "proxy/server/host_addresses.h"
@@ -132,6 +133,8 @@ TEST(Rtnetlink, WhatIsMalformedFails) {
   EXPECT_EQ(read(route({AF_INET, "", 8})).part.error, EPROTO);
   EXPECT_EQ(read(end(NLMSG_ERROR, -EPERM)).part.error, EPERM);
   EXPECT_EQ(read(end(NLMSG_DONE, -ENOMEM)).part.error, ENOMEM);
+  // Has no positive counterpart; found by the fuzzer.
+  EXPECT_EQ(read(end(NLMSG_DONE, std::numeric_limits<std::int32_t>::min())).part.error, EPROTO);
 }
 
 TEST(Rtnetlink, AnInterruptedDumpSaysSo) {

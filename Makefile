@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 # release is quick to build, for `make run`; package is optimised over all files, for what is installed.
 build = cmake --preset $(1) -DSTILE_BENCH=OFF >/dev/null && cmake --build --preset $(1) -j $(JOBS)
 
-.PHONY: help run check test test-full web-test bench fuzz lint format install package package-test clean
+.PHONY: help run check test test-full web-test programs-test bench fuzz lint format install package package-test clean
 .DEFAULT_GOAL := help
 
 help:  ## list these targets
@@ -31,7 +31,14 @@ test-full:  ## every test in every build, the long ones, the thread sanitizer
 web-test:  ## the web page in a browser; installs Debian's chromium
 	@scripts/packages build test browser
 	@$(call build,dev) --target programs
-	@STILE_BROWSER=1 /usr/bin/python3 -m pytest -q -n $(JOBS) tests/e2e/test_web_browser.py
+	@STILE_BROWSER=1 /usr/bin/python3 -m pytest -q -n $(JOBS) tests/e2e/test_web_browser.py tests/spawn/test_workers_page.py
+
+programs-test:  ## Java, Go, databases, browsers and agents from npm; installs a gigabyte of packages
+	@scripts/packages build test browser programs
+	@scripts/agents
+	@$(call build,dev) --target programs
+	@/usr/bin/python3 -m pytest -q -ra -n $(JOBS) --dist loadfile tests/netns/test_captured_programs.py \
+	  tests/run/test_inside_clients.py tests/run/test_agents.py tests/compat
 
 bench:  ## build and run the benchmarks
 	@scripts/packages build test bench

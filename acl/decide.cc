@@ -318,6 +318,7 @@ bool Decider::check_request() {
       if (!fault.rule) return std::string{"no request entry covers this host"};
       std::string detail = "allowed by the request entry " + fault.rule.describe();
       if (!decision_.terms.push_rules.empty()) detail += ", if the refs of the push are";
+      if (decision_.terms.needs_query) detail += ", if its body is one GraphQL query";
       return detail;
     });
   }
@@ -379,7 +380,7 @@ void Decider::state_verdict() {
 
 }  // namespace
 
-std::string Decision::rule_text() const {
+std::string rule_text(const RuleRef& rule, const AccessRule* access_rule) {
   if (rule) return rule.describe();
   return access_rule != nullptr ? access_rule->text : std::string{};
 }

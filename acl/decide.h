@@ -33,6 +33,9 @@ struct Query {
   const Lease* charged = nullptr;
 };
 
+// The pattern or line that decided, and its place; empty: none did.
+[[nodiscard]] std::string rule_text(const RuleRef& rule, const AccessRule* access_rule);
+
 struct Decision {
   Verdict verdict = Verdict::deny;
   Reason reason = Reason::internal_error;
@@ -51,8 +54,7 @@ struct Decision {
   const Grant* grant = nullptr;             // charge this grant: the policy alone would refuse
   const AccessRule* access_rule = nullptr;  // of the ordered list; others use the two below
   [[nodiscard]] bool passes() const noexcept { return verdict != Verdict::deny; }
-  // The pattern or line that decided, and its place; empty: none did.
-  [[nodiscard]] std::string rule_text() const;
+  [[nodiscard]] std::string rule_text() const { return acl::rule_text(rule, access_rule); }
   // An ordered list can set the agent name for the log; null: use the agent's id.
   [[nodiscard]] const std::string* logged_as() const noexcept {
     return access_rule != nullptr ? &access_rule->agent : nullptr;

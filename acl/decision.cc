@@ -69,6 +69,8 @@ constexpr std::array<ReasonRow, reason_count> rows{{
      "The agent sent a credential of its own to a host where Stile sets it."},
     {Reason::placeholder_misplaced, "placeholder-misplaced", 403,
      "The placeholder of a secret is outside of its header."},
+    {Reason::secret_found, "secret-found", 403,
+     "The request carries something that a scan looks for, such as a key."},
     {Reason::origin_certificate, "origin-certificate", 502,
      "The origin's TLS or its certificate could not be verified."},
     {Reason::audit_unavailable, "audit-unavailable", 503,

@@ -43,6 +43,7 @@ enum class Reason : std::uint8_t {
   ref_not_allowed,
   credential_refused,
   placeholder_misplaced,
+  secret_found,
   origin_certificate,
   audit_unavailable,
   overloaded,

@@ -145,8 +145,17 @@ RequestFault judge_request(const Inside& inside, const HostKey& key, std::uint16
   for (const Covering& entry : entries) {
     const Reason fault = fault_in(inside.requests[entry.owner], facts);
     const RequestRule& rule = inside.requests[entry.owner];
+    if (fault == Reason::none && rule.graphql_query) {
+      if (terms.rule == nullptr) {  // another entry may allow any body
+        terms.rule = &rule;
+        terms.needs_query = true;
+        nearest = {Reason::none, {}, entry.rule};
+      }
+      continue;
+    }
     if (fault == Reason::none && rule.push_refs.empty()) {
       terms.push_rules.clear();
+      terms.needs_query = false;
       terms.rule = &rule;
       nearest = {Reason::none, {}, entry.rule};
       break;

@@ -26,6 +26,7 @@ struct RequestRule {
   bool websocket = false;
   std::vector<std::string> keep_headers;  // lower-case
   std::vector<RefPattern> push_refs;      // not empty: a git push that changes only these
+  bool graphql_query = false;             // the body is one GraphQL query, in JSON
 };
 
 // A tunnel to one of these hosts is opened. A host without a port means every port: a rule that
@@ -67,6 +68,7 @@ struct RequestTerms {
   std::vector<const RequestRule*> push_rules;
   std::vector<const AgentSecret*> secrets;  // to be put in, one for each header
   std::vector<const AgentSecret*> of_host;  // all secrets of this host: its answers are scrubbed
+  bool needs_query = false;                 // only if the body is one GraphQL query
   bool by_grant = false;                    // no entry allows it, but a grant does
 };
 

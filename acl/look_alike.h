@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,7 +29,9 @@ class LookAlikes {
  private:
   struct Known {
     std::string name, registered, shape;
+    std::uint64_t letters = 0;  // of the registered label, one bit each
   };
+  [[nodiscard]] bool may_imitate(std::string_view host) const;
   std::vector<Known> known_;
 };
 

@@ -19,6 +19,10 @@
 #include "acl/rule_set.h"
 #include "base/unix_time.h"
 
+namespace stile::scan {
+class Watch;
+}
+
 namespace stile::acl {
 
 enum class Mode : std::uint8_t { enforce, observe, offline };
@@ -86,6 +90,9 @@ struct AgentPolicy {
   bool check_sni = true;
   bool asks = false;                     // a person is asked about what no rule names
   std::shared_ptr<const Inside> inside;  // null: no tunnel of this agent is opened
+  // What its requests must not carry: step 13, which is not part of a decision, since it needs the
+  // body. Null: nothing is looked for.
+  std::shared_ptr<const scan::Watch> watch;
   Ech ech;
   std::string contact;
   std::vector<std::string> strip_request_headers;  // lower-case
@@ -93,6 +100,8 @@ struct AgentPolicy {
   std::uint32_t max_connections = 1024;
   std::uint32_t requests_per_second = 1000;  // 0: no limit
   std::optional<std::uint64_t> bytes_up, bytes_down;
+  // Of bytes_up, only this much may be used so far: the rest belongs to other hosts, too.
+  std::optional<std::uint64_t> bytes_up_slice;
   std::shared_ptr<Account> account;  // its usage; set in a snapshot in force
 
   // Grants cannot be added to an ordered list.

@@ -99,6 +99,9 @@ constexpr RefusalWords words_of(Reason reason) {
     case Reason::placeholder_misplaced:
       return {did_refuse, "the placeholder of a secret is outside of its header",
               "use it only as the key of the client for this host"};
+    case Reason::secret_found:
+      return {did_refuse, "the request carries a key or another text that must not leave",
+              "remove it from the request; if it is harmless, ask the operator to change the scan"};
     case Reason::origin_certificate:
       return {could_not, "its TLS certificate could not be verified",
               "ask the operator to check the certificate, or to add its CA to intercept.trust"};

@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "base/base64.h"
 #include "base/sha256.h"
+#include "base/wipe.h"
 
 namespace stile::acl {
 namespace {
@@ -82,12 +83,24 @@ std::int64_t SecretValue::used_us() const {
   return used_us_;
 }
 
+// Room is made first: a text that grows leaves copies of its beginning in memory.
 std::string Secret::header_value(std::string_view secret) const {
-  if (!basic_user.empty()) return "Basic " + base64(basic_user + ':' + std::string{secret});
+  std::string text;
+  if (!basic_user.empty()) {
+    std::string plain;
+    plain.reserve(basic_user.size() + 1 + secret.size());
+    plain.append(basic_user).append(":").append(secret);
+    std::string encoded = base64(plain);
+    text.reserve(6 + encoded.size());
+    text.append("Basic ").append(encoded);
+    wipe(plain);
+    wipe(encoded);
+    return text;
+  }
   const std::size_t hole = format.find("{}");
-  std::string text = format.substr(0, hole);
-  text += secret;
-  if (hole != std::string::npos) text += format.substr(hole + 2);
+  text.reserve(format.size() + secret.size());
+  text.append(format, 0, hole).append(secret);
+  if (hole != std::string::npos) text.append(format, hole + 2);
   return text;
 }
 

@@ -56,8 +56,8 @@ std::size_t room_for(const Record& record) {
   std::size_t bytes = 0;
   for (const std::string_view text :
        {record.agent, record.src, record.method, record.scheme, record.host, record.path,
-        record.rule, record.origin, record.sni, record.tls, record.secret, record.request,
-        record.version, record.config, record.torn, record.actor, record.detail}) {
+        record.rule, record.origin, record.sni, record.tls, record.secret, record.scan,
+        record.request, record.version, record.config, record.torn, record.actor, record.detail}) {
     bytes += std::min(text.size(), max_field_bytes);
   }
   if (!record.stripped.empty()) bytes += max_field_bytes + record.stripped.size();
@@ -94,6 +94,7 @@ std::size_t append_json(std::string& text_out, const Record& record, TimeText& t
   put_text(out, ",\"sni\":\"", record.sni);
   put_text(out, ",\"tls\":\"", record.tls);
   put_text(out, ",\"secret\":\"", record.secret);
+  put_text(out, ",\"scan\":\"", record.scan);
   put_text(out, ",\"request\":\"", record.request);
   if (record.bytes_up) put_count(out, ",\"bytes_up\":", *record.bytes_up);
   if (record.bytes_down) put_count(out, ",\"bytes_down\":", *record.bytes_down);

@@ -15,17 +15,18 @@ struct KeyInfo {
   Type type;
 };
 constexpr std::array<KeyInfo, key_count> keys{{
-    {"ts", Type::text},           {"seq", Type::number},         {"event", Type::text},
-    {"agent", Type::text},        {"src", Type::text},           {"conn", Type::number},
-    {"method", Type::text},       {"scheme", Type::text},        {"host", Type::text},
-    {"port", Type::number},       {"path", Type::text},          {"verdict", Type::text},
-    {"reason", Type::text},       {"rule", Type::text},          {"status", Type::number},
-    {"origin", Type::text},       {"sni", Type::text},           {"tls", Type::text},
-    {"secret", Type::text},       {"request", Type::text},       {"bytes_up", Type::number},
-    {"bytes_down", Type::number}, {"duration_ms", Type::number}, {"stripped", Type::list},
-    {"count", Type::number},      {"policy", Type::number},      {"version", Type::text},
-    {"config", Type::text},       {"torn", Type::text},          {"actor", Type::text},
-    {"detail", Type::text},       {"chain", Type::text},         {"prev", Type::text},
+    {"ts", Type::text},         {"seq", Type::number},        {"event", Type::text},
+    {"agent", Type::text},      {"src", Type::text},          {"conn", Type::number},
+    {"method", Type::text},     {"scheme", Type::text},       {"host", Type::text},
+    {"port", Type::number},     {"path", Type::text},         {"verdict", Type::text},
+    {"reason", Type::text},     {"rule", Type::text},         {"status", Type::number},
+    {"origin", Type::text},     {"sni", Type::text},          {"tls", Type::text},
+    {"secret", Type::text},     {"scan", Type::text},         {"request", Type::text},
+    {"bytes_up", Type::number}, {"bytes_down", Type::number}, {"duration_ms", Type::number},
+    {"stripped", Type::list},   {"count", Type::number},      {"policy", Type::number},
+    {"version", Type::text},    {"config", Type::text},       {"torn", Type::text},
+    {"actor", Type::text},      {"detail", Type::text},       {"chain", Type::text},
+    {"prev", Type::text},
 }};
 constexpr std::size_t required_keys = 3;  // ts, seq, event
 

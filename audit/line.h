@@ -31,6 +31,7 @@ enum class Key : std::uint8_t {
   sni,
   tls,
   secret,
+  scan,
   request,
   bytes_up,
   bytes_down,

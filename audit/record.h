@@ -46,6 +46,7 @@ struct Record {
   std::string_view sni;
   std::string_view tls;      // "opened": Stile is an end of it
   std::string_view secret;   // the names of those that were put in
+  std::string_view scan;     // the names of those that found something
   std::string_view request;  // the id of an ask
   std::optional<std::uint64_t> bytes_up, bytes_down;
   std::optional<std::uint64_t> duration_ms;

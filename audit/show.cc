@@ -60,6 +60,7 @@ std::string describe(const Line& line) {
   append_field(out, line, Key::sni, " sni ");
   append_field(out, line, Key::tls, " tls ");
   append_field(out, line, Key::secret, " secret ");
+  append_field(out, line, Key::scan, " scan ");
   append_field(out, line, Key::request, " ask ");
   append_field(out, line, Key::bytes_up, " up ");
   append_field(out, line, Key::bytes_down, " down ");

@@ -26,6 +26,14 @@ LOAD = [
     ("bulk up, 64 tunnels of one agent, ms/GB", "bulk-up-64-one-agent", None),
     ("bulk down, 64 tunnels of one agent, ms/GB", "bulk-down-64-one-agent", None),
 ]
+OPENED = [
+    ("CONNECT, full handshake, GET of 1 KiB, µs", "opened-full", None),
+    ("the same, client resumes, µs", "opened-resumed", None),
+    ("GET of 1 KiB on a kept connection, µs", "opened-get", None),
+    ("bulk up, 64 connections, ms/GB", "opened-bulk-up", None),
+    ("bulk down, 64 connections, ms/GB", "opened-bulk-down", None),
+    ("memory of an idle connection, KiB", "opened-idle", None),
+]
 SIZE = [
     ("memory of an idle tunnel, KiB", "idle", None),
     ("CONNECT with 9,500 tunnels open, × none", "idle", "beside_by_alone"),
@@ -39,6 +47,7 @@ SIZE = [
 IMAGES = {"load": "CPU time per operation, by proxy",
           "lists": "start and reload with long lists, by proxy"}
 OTHERS = ["squid", "tinyproxy", "haproxy"]
+OPENERS = ["squid", "mitmproxy", "haproxy"]
 
 
 def cell(result, name, key=None):
@@ -50,13 +59,12 @@ def ratio(result, base):
     return f"{value:.2f}" if value is not None else "–"
 
 
-def load_table(results):
+def load_table(results, heading, scenarios, others):
     rows = [[title, cell(result, "stile"), cell(result, result["floor"]),
-             *(cell(result, name) for name in OTHERS),
+             *(cell(result, name) for name in others),
              ratio(result, "by_floor"), ratio(result, "by_squid")]
-            for title, scenario, _ in LOAD if (result := results.get(scenario))]
-    return format_table(["CPU time of the proxy", "stile", "floor", *OTHERS, "stile ÷ floor",
-                         "stile ÷ squid"], rows)
+            for title, scenario, _ in scenarios if (result := results.get(scenario))]
+    return format_table([heading, "stile", "floor", *others, "stile ÷ floor", "stile ÷ squid"], rows)
 
 
 def size_table(results):
@@ -84,14 +92,16 @@ def load_text(results):
     machine = any_result["machine"]
     versions = {name: version for result in results.values()
                 for name, version in result["versions"].items() if version}
-    measured = {scenario for _, scenario, _ in LOAD + SIZE} & results.keys()
+    measured = {scenario for _, scenario, _ in LOAD + OPENED + SIZE} & results.keys()
     rounds = {len(each) for name in measured for each in results[name]["rounds"].values()}
     few, many = min(rounds), max(rounds)
     parts = [f"Measured {any_result['time'][:10]} at {machine['commit']}: {machine['cores']} cores "
              f"of {machine['cpu']}, Linux {machine['kernel'].split('-')[0]}; medians of "
              f"{few if few == many else f'{few} to {many}'} rounds. "
              + "; ".join(versions[name] for name in sorted(versions)) + ".",
-             load_table(results)]
+             load_table(results, "CPU time of the proxy", LOAD, OTHERS)]
+    if any(scenario in results for _, scenario, _ in OPENED):
+        parts.append(load_table(results, "inside TLS", OPENED, OPENERS))
     if any(scenario in results for _, scenario, _ in SIZE):
         parts.append(size_table(results))
     if "syscalls" in results:

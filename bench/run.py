@@ -16,7 +16,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from runner import contenders, decisions, load, rules, scenarios, syscalls, tunnels  # noqa: E402
+from runner import contenders, decisions, load, opened, rules, scenarios, syscalls, tunnels  # noqa: E402
 
 SCENARIOS = {
     "connect": scenarios.connect,
@@ -29,6 +29,7 @@ SCENARIOS = {
     "bulk-down-64": scenarios.bulk("down", 64),
     "bulk-up-64-one-agent": scenarios.bulk("up", 64, one_agent=True),
     "bulk-down-64-one-agent": scenarios.bulk("down", 64, one_agent=True),
+    **opened.SCENARIOS,
     "idle": tunnels.idle,
     "start": rules.start,
     "rules": rules.connect,
@@ -48,6 +49,8 @@ def parse_arguments():
                         help="where floor, loadgen and stiled were built")
     parser.add_argument("--results", type=pathlib.Path, default=root / "bench/results")
     parser.add_argument("--only", help="contenders, separated by commas")
+    parser.add_argument("--before", type=pathlib.Path,
+                        help="an older stiled, measured in the same run as stile-before")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--scale", type=float, default=1.0, help="size of a round; 0.1 is quick")
     arguments = parser.parse_args()
@@ -59,7 +62,10 @@ def parse_arguments():
 
 def choose(arguments):
     chosen = []
-    for contender in contenders.all_contenders(arguments.build.resolve()):
+    entrants = contenders.all_contenders(arguments.build.resolve())
+    if arguments.before:
+        entrants.insert(1, contenders.Stile("stile-before", arguments.before.resolve()))
+    for contender in entrants + opened.entrants(arguments.build.resolve()):
         if arguments.only and contender.name not in arguments.only.split(","):
             continue
         if reason := contender.missing():

@@ -190,6 +190,11 @@ Advice after_inside(std::string_view reason, const Entry& entry) {
   if (reason == "placeholder-misplaced") {
     return {{}, "the client sent the placeholder outside of the secret's header: it stays refused"};
   }
+  if (reason == "secret-found") {
+    return entry(
+        "if what was found is harmless, take the scan out of `scan`, or set action = \"log\" in a "
+        "[[scan]] entry of its name");
+  }
   if (reason == "host-mismatch") {
     return {{}, "the request names another host than its tunnel: it stays refused"};
   }

@@ -11,6 +11,7 @@
 #include "cli/command_list.h"
 #include "cli/control_command.h"
 #include "cli/edit_list.h"
+#include "cli/fleet_grant.h"
 #include "cli/save_rule.h"
 #include "cli/situation.h"
 #include "config/diagnostics.h"
@@ -24,7 +25,8 @@ struct AllowOptions {
   std::vector<std::string> hosts;
   std::string duration, bytes_up, reason;
   std::uint64_t max_requests = 0;
-  bool save = false;
+  bool save = false, fleet = false;
+  std::string fleet_config, fleet_key;
 };
 
 Json allow_request(const AllowOptions& options) {
@@ -158,6 +160,10 @@ int print_allowed_already(const AllowOptions& options, const std::vector<std::st
 }
 
 int run_allow(const AllowOptions& options) {
+  if (options.fleet) {
+    return grant_on_fleet({options.fleet_config, options.fleet_key, options.agent, options.duration,
+                           options.hosts, options.control.json});
+  }
   if (options.save) return save(options);
   auto client = connect(options.control, Access::change);
   if (!client) return report(client.error(), options.control);
@@ -186,14 +192,24 @@ void add_allow(Command& stile) {
               "expire the grant after this time: 10m, 1h30m (default: until revoked)")
       .check(check_duration)
       .excludes(save);
+  const auto fleet = command.flag("--fleet", options->fleet,
+                                  "on all hosts of the fleet, signed (see: stile fleet --help)");
+  command.option("--key", options->fleet_key, "with --fleet: the private key that signs")
+      .shown_as("FILE");
+  command.option("-c,--config", options->fleet_config, "with --fleet: the config with [fleet]")
+      .shown_as("FILE");
   command
       .option("--max-requests", options->max_requests,
               "end the grant after this many requests or tunnels")
-      .excludes(save);
+      .excludes(save)
+      .excludes(fleet);
   command.option("--bytes-up", options->bytes_up, "end the grant after this much was sent: 5MiB")
       .check(check_size)
-      .excludes(save);
-  command.option("--reason", options->reason, "a note for the audit log").excludes(save);
+      .excludes(save)
+      .excludes(fleet);
+  command.option("--reason", options->reason, "a note for the audit log")
+      .excludes(save)
+      .excludes(fleet);
   add_control_options(command, options->control);
   command.examples(
       "Examples:\n"
@@ -201,6 +217,7 @@ void add_allow(Command& stile) {
       "  stile allow alpha .githubusercontent.com files.example.com:8443 --max-requests 20\n"
       "  stile allow alpha upload.example.com --bytes-up 5MiB --reason 'ticket 4711'\n"
       "  stile allow alpha api.example.com --save     permanent: also in the file of its entry\n"
+      "  stile allow alpha api.example.com --for 1h --fleet --key fleet.key     on all hosts\n"
       "A deny rule wins over a grant. What is granted shows in `stile agents AGENT`.\n"
       "If the policy itself allows a revoked host, no grant is made: the revocation is removed.\n"
       "With --json, hosts that are allowed already are answered with `already_allowed_by`.");

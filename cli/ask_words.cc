@@ -25,7 +25,10 @@ std::string likeness(const Json& ask) {
 
 std::string agents_words(const Json& ask) {
   const auto words = text_of(ask, "agent_reason");
-  return words.empty() ? std::string{} : '"' + printable(words) + '"';
+  const auto by = text_of(ask, "asked_by");
+  std::string text = words.empty() ? std::string{} : '"' + printable(words) + '"';
+  if (!by.empty()) text += (text.empty() ? "" : " ") + ("asked by " + printable(by));
+  return text;
 }
 
 }  // namespace stile::cli

@@ -10,13 +10,14 @@
 #include "cli/output_as_json.h"
 #include "config/check_config.h"
 #include "config/load.h"
+#include "fleet/publish.h"
 
 namespace stile::cli {
 namespace {
 
 struct CheckOptions {
   std::optional<std::string> file;
-  bool effective = false, json = false;
+  bool effective = false, json = false, fleet = false;
 };
 
 // What the daemon found in files that the caller cannot read.
@@ -29,7 +30,19 @@ int print_given(const DaemonConfig& given, bool effective, std::ostream& out, st
   return given.rejected_cards.empty() ? status : failed;
 }
 
+// A policy of a fleet, as `stile fleet publish` checks it before it signs.
+int check_policy(const std::string& file, std::ostream& out, std::ostream& err) {
+  const auto body = fleet::policy_body("policy", file);
+  if (!body) {
+    err << body.error().message << (body.error().message.ends_with('\n') ? "" : "\n");
+    return failed;
+  }
+  out << file << ": OK, a policy of " << body->size() << " bytes\n";
+  return fine;
+}
+
 int run_check(const CheckOptions& options, std::ostream& out, std::ostream& err) {
+  if (options.fleet) return check_policy(options.file.value_or(""), out, err);
   std::ostringstream own_out, own_err;
   const auto file = options.file ? options.file : other_config_in_use();
   const int status = config::check(file, own_out, own_err, {options.effective, true});
@@ -53,11 +66,13 @@ void add_check(Command& stile) {
   auto command = stile.add("check", "check a config; print all errors and warnings");
   command.word("FILE", options->file, "the config (default: the one in use)");
   command.flag("--effective", options->effective, "print the merged policy of each agent");
+  command.flag("--fleet", options->fleet, "FILE is a policy for `stile fleet publish`");
   command.flag("--json", options->json, "print the output and the problems as JSON");
   command.examples(
       "Examples:\n"
       "  stile check                     the config in use\n"
       "  stile check new.toml            one that is not in use yet; reload only if it is fine\n"
+      "  stile check --fleet policy.toml a policy for `stile fleet publish`\n"
       "  stile check --effective         what each agent may do, and which line says so\n"
       "Exit status 1: the config cannot be used, or one of its agent cards is refused.");
   command.does([options] {

@@ -13,7 +13,7 @@ std::vector<AddCommand*> commands() {
           add_doctor,       add_check,     add_diff,         add_suggest, add_audit,  add_init,
           add_import_squid, add_run,       add_profile,      add_can,     add_ca,     add_notify,
           add_web,          add_spawn,     add_workers,      add_stop,    add_send,   add_logs,
-          add_help,         add_version};
+          add_mcp,          add_fleet,     add_help,         add_version};
 }
 
 // `help` is read as `--help` before parsing; this entry only adds it to the list of commands.

@@ -17,7 +17,9 @@ AddCommand add_reload, add_rotate, add_drain, add_doctor, add_ca, add_notify, ad
 AddCommand add_check, add_diff, add_suggest, add_audit, add_import_squid, add_init, add_run,
     add_profile, add_can;
 // Workers of stile-spawner.
-AddCommand add_spawn, add_workers, add_stop, add_send, add_logs;
+AddCommand add_spawn, add_workers, add_stop, add_send, add_logs, add_mcp;
+// Many hosts.
+AddCommand add_fleet;
 // About the program.
 AddCommand add_help, add_version;
 

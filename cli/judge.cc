@@ -1,9 +1,6 @@
-// Judge: decides a request by a config, by the running daemon, or by the log itself.
+// Judge: decides a request by the running daemon, or by the log itself.
 #include "cli/judge.h"
 
-#include <chrono>
-
-#include "acl/decide.h"
 #include "cli/control_command.h"
 
 namespace stile::cli {
@@ -18,25 +15,6 @@ bool is_of_policy(std::string_view reason) {
     if (text(code) == reason) return true;
   }
   return false;
-}
-
-Judgement judge_by_policies(const acl::Snapshot& policies, const SeenTarget& target) {
-  const std::shared_ptr<const acl::AgentPolicy>* agent = nullptr;
-  if (!target.agent.empty()) {
-    agent = policies.by_id(target.agent);
-  } else if (const auto source = acl::Address::parse(target.source)) {
-    agent = policies.by_source(source->unmapped());
-  }
-  const auto port = std::to_string(target.port);
-  acl::Query query;
-  query.agent = agent == nullptr ? nullptr : agent->get();
-  query.scheme = target.scheme;
-  query.authority = {target.host, port, true};
-  query.now = unix_micros();
-  const auto decision = acl::decide(query);
-  Judgement judgement{decision.verdict, {}, decision.rule ? decision.rule.describe() : ""};
-  if (decision.reason != acl::Reason::none) judgement.reason = text(decision.reason);
-  return judgement;
 }
 
 Json explain_request(const SeenTarget& target) {
@@ -84,18 +62,6 @@ Judgement judge_by_log(const SeenOutcome& outcome) {
 }
 
 }  // namespace
-
-std::string Judgement::text() const {
-  std::string words{acl::text(verdict)};
-  if (!reason.empty()) words += ' ' + reason;
-  return words;
-}
-
-Judge judge_of_config(std::string name, std::shared_ptr<const acl::Snapshot> policies) {
-  return {std::move(name),
-          [policies = std::move(policies)](const SeenTarget& target, const SeenOutcome&)
-              -> Outcome<Judgement> { return judge_by_policies(*policies, target); }};
-}
 
 Judge judge_of_daemon(std::shared_ptr<control::Client> client) {
   auto name = "the running daemon (" + client->path() + ')';

@@ -60,6 +60,10 @@ void print(const config::Profile& profile) {
     line("secret    ", secret.agent_env + (secret.file.empty() ? "" : " or " + secret.file) +
                            " for " + joined(texts_of(secret.hosts)));
   }
+  for (const auto& request : profile.requests) {
+    line("then      ",
+         request.host.pattern.text() + (request.websocket ? " also by WebSocket" : ""));
+  }
   line("expected refusals  ", joined(texts_of(profile.harmless)));
   std::cout << "  use it: stile run --profile " << profile.name << " -- COMMAND\n";
 }

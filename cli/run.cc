@@ -135,12 +135,29 @@ void add_run(Command& stile) {
                    "view: the system and this directory; host: all files of this host")
       ->type_name("view|host")
       ->check(CLI::IsMember({"view", "host"}));
-  command
-      ->add_option("--connect", options->connect,
-                   "use the daemon at this control socket as its proxy")
-      ->type_name("SOCKET")
-      ->excludes(config)
-      ->excludes(audit);
+  auto* connect = command
+                      ->add_option("--connect", options->connect,
+                                   "use the daemon at this control socket as its proxy")
+                      ->type_name("SOCKET")
+                      ->excludes(config)
+                      ->excludes(audit);
+  const CLI::Validator not_the_proxy{[](const std::string& port) {
+                                       return port == "3128" ? std::string{"3128 is the port of the command's own proxy"}
+                              : std::string{};
+                                     },
+                                     ""};
+  for (auto [flag, ports, help] :
+       {std::tuple{"--publish", &options->publish, "this port of it is on 127.0.0.1 here, too"},
+        std::tuple{"--host-port", &options->host_port,
+                   "this port of 127.0.0.1 here is there, too"}}) {
+    command->add_option(flag, *ports, help)
+        ->type_name("PORT")
+        ->check(CLI::Range(1, 65535))
+        ->check(not_the_proxy)
+        ->allow_extra_args(false)
+        ->take_all()
+        ->excludes(connect);  // the daemon's log would not have them
+  }
   command->add_option("COMMAND", options->command,
                       "what to run, with its arguments, after -- (default: the card's)");
   command->footer(

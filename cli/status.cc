@@ -41,6 +41,29 @@ void print_totals(const Json& answer, const Terminal& terminal) {
   }
 }
 
+void print_fleet(const Json& answer, const Terminal& terminal) {
+  if (!has(answer, "fleet")) return;
+  const Json& fleet = object_of(answer, "fleet");
+  std::cout << "  fleet     ";
+  if (flag_of(fleet, "offline"))
+    std::cout << terminal.coloured("offline by the fleet, ", Colour::red);
+  if (flag_of(fleet, "connected")) {
+    std::cout << "connected";
+  } else {
+    std::cout << terminal.coloured("not connected for ", Colour::yellow)
+              << seconds_text(number_of(fleet, "age_seconds"));
+  }
+  for (const auto& [name, serial] : object_of(fleet, "serials").members()) {
+    std::cout << ", " << Cell{name}.text << ' ' << serial.number();
+  }
+  std::cout << '\n';
+  for (const auto& one : list_of(fleet, "refused")) {
+    std::cout << terminal.coloured("  refused   ", Colour::yellow)
+              << Cell{text_of(one, "name")}.text << ": " << Cell{text_of(one, "reason")}.text
+              << '\n';
+  }
+}
+
 int print_status(const Json& answer, const Terminal& terminal) {
   const Cell mode{text_of(answer, "mode")};
   std::cout << "stiled " << Cell{text_of(answer, "version")}.text << ", up "
@@ -55,6 +78,7 @@ int print_status(const Json& answer, const Terminal& terminal) {
         << seconds_text(number_of(answer, "drain_seconds_left")) << '\n';
   }
   print_totals(answer, terminal);
+  print_fleet(answer, terminal);
   print_open_asks(answer, terminal);
   print_rejected_cards(answer, terminal);
   return fine;

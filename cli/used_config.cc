@@ -30,12 +30,16 @@ Outcome<UsedConfig> compile(config::Checked<config::Loaded> loaded) {
 
 }  // namespace
 
+Outcome<UsedConfig> config_of_text(const std::string& text, const std::string& name) {
+  return compile(config::load_text(text, name));
+}
+
 Outcome<UsedConfig> read_config(const std::optional<std::string>& path) {
   auto own = compile(config::load_or_default(path ? path : other_config_in_use()));
   if (own || path) return own;
   const auto given = read_daemon_config({});
   if (!given) return given.error().code == "config-error" ? given.error() : own.error();
-  return compile(config::load_text(given->text, given->file));
+  return config_of_text(given->text, given->file);
 }
 
 Outcome<Seen> read_seen(const std::vector<std::string>& named,

@@ -24,6 +24,9 @@ struct UsedConfig {
 // caller cannot read it, it comes from the daemon. The failure's message lists all errors.
 [[nodiscard]] Outcome<UsedConfig> read_config(const std::optional<std::string>& path);
 
+// A config that is one text, as the daemon writes it.
+[[nodiscard]] Outcome<UsedConfig> config_of_text(const std::string& text, const std::string& name);
+
 // The logs to read: `named`, or the log of that config.
 [[nodiscard]] Outcome<std::vector<std::string>> audit_logs(const std::vector<std::string>& named,
                                                            const std::optional<UsedConfig>& config);

@@ -3,7 +3,7 @@
 # A header with a .cc of the same name is the first include there (tests/lint checks that). For the
 # others, a file that only includes the header is compiled here.
 set(stubs "")
-foreach(folder base acl config audit proxy control cli netns web)
+foreach(folder base acl config audit proxy control cli netns a2a web)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/${folder}/*.h)
   foreach(header ${headers})

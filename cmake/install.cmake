@@ -9,7 +9,7 @@ function(stile_install component destination)
   endforeach()
 endfunction()
 
-stile_install(daemon ${CMAKE_INSTALL_SBINDIR} stiled stile-squid stile-web)
+stile_install(daemon ${CMAKE_INSTALL_SBINDIR} stiled stile-fleet stile-squid stile-web)
 stile_install(daemon ${CMAKE_INSTALL_BINDIR} stile)
 stile_install(netns ${CMAKE_INSTALL_SBINDIR} stile-netns stile-spawner)
 

@@ -13,7 +13,8 @@ and needs no certificate on the client.
 This package holds the daemon (stiled), the command for people (stile), the
 fence that leaves it as an agent's only way out (stile-netns), the service
 that starts workers behind it (stile-spawner), a page to look at agents, answer
-and stop them (stile-web, off by default) and a front that reads the
+and stop them (stile-web, off by default), the client of a fleet of hosts
+(stile-fleet, off by default) and a front that reads the
 configuration of squid (stile-squid).")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

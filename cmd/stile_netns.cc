@@ -24,6 +24,8 @@
 #include "config/card.h"
 #include "confine/supervise.h"
 #include "netns/check.h"
+#include "netns/check_notes.h"
+#include "netns/control.h"
 #include "netns/create.h"
 #include "netns/exec.h"
 #include "netns/list.h"
@@ -166,6 +168,7 @@ int check(netns::Host& host, const Options& options) {
   const auto id = options.id.empty() ? std::nullopt : std::optional{options.id};
   const auto report = netns::check(host, id);
   if (!report) return complain(report.error().message);
+  netns::tell_daemon(host.setup.control, netns::check_notes(*report));
   if (options.metrics) {
     const auto written = write_metrics(*report, *options.metrics);
     if (!written) return complain(written.error().message);

@@ -83,7 +83,8 @@ int serve(const std::string& file, bool is_foreground) {
   if (!is_foreground) background = squid::Background::enter();
   tell(*conf);
   server::prepare_process();
-  auto store = server::PolicyStore::open([file, user] { return read_all(file, user); });
+  auto store = server::PolicyStore::open(
+      [file, user](const config::FleetLayer&) { return read_all(file, user); });
   if (!store) {
     std::cerr << store.error().text();
     return 1;

@@ -18,6 +18,9 @@ int run(int argc, char** argv) {
       "also answer under this origin, such as http://localhost:8080; repeat for several");
   app.add_option("--socket", options.socket,
                  "the daemon's control socket (default: $STILE_SOCKET, else the config's)");
+  app.add_option("--spawner", options.spawner,
+                 "the socket of stile-spawner, or - for none (default: $STILE_SPAWNER, else "
+                 "/run/agent-spawner/spawner.sock)");
   app.add_option("--login", options.login,
                  "give links to log in on this unix socket (default: $STILE_WEB_SOCKET, else "
                  "$XDG_RUNTIME_DIR/stile-web.sock, else /run/stile-web/login.sock)");

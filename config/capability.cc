@@ -1,6 +1,8 @@
 // Capability: a name for requests that belong together.
 #include "config/capability.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -12,6 +14,7 @@
 #include "base/nearest.h"
 #include "base/program.h"
 #include "base/quoted.h"
+#include "base/unique_fd.h"
 #include "config/inside_values.h"
 #include "config/launch.h"
 #include "config/settings_reader.h"
@@ -334,6 +337,17 @@ std::vector<std::string> capability_directories() {
   }
   const auto installed = fs::path{program_directory()}.parent_path() / "share/stile/capabilities";
   return {installed.string(), "/etc/stile/capabilities.d"};
+}
+
+void add_capability_files(const std::vector<std::string>& directories, Digest& digest) {
+  for (const auto& directory : directories) {
+    for (const auto& path : files_in(directory)) {
+      const UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+      const auto text = read_all(file.get(), max_file_bytes);
+      digest.add(path,
+                 text ? *text : "");  // one that cannot be read refuses the agents that use it
+    }
+  }
 }
 
 const Checked<Capabilities>& CapabilityFiles::get() {

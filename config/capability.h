@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "config/capability_parameter.h"
 #include "config/diagnostics.h"
+#include "config/digest.h"
 #include "config/node.h"
 #include "config/settings.h"
 
@@ -64,6 +65,9 @@ class Capabilities {
 // $STILE_CAPABILITIES with `:` between its directories; else the installed ones and then
 // /etc/stile/capabilities.d.
 [[nodiscard]] std::vector<std::string> capability_directories();
+
+// The content of all files of these directories.
+void add_capability_files(const std::vector<std::string>& directories, Digest& digest);
 
 // The files of the system, read when they are needed first.
 class CapabilityFiles {

@@ -78,6 +78,32 @@ void read_card(const std::string& directory, const std::string& name, const Card
   cards.rejected.push_back(std::move(rejected));
 }
 
+// An agent of a fleet's policy. It expires with its policy.
+void read_fleet_agent(const FleetAgent& from, const CardSource& source, Cards& cards) {
+  RejectedCard rejected{from.file, card_id(from.card), {}};
+  auto agent = parse_card(from.card, {from.file, 0, std::nullopt});
+  if (!agent) {
+    rejected.problems = agent.error();
+  } else {
+    agent->expires = std::min(agent->expires.value_or(from.not_after), from.not_after);
+    if (agent->bytes_up && from.exhausted_bytes >= *agent->bytes_up) {
+      agent->bytes_up = std::min(*agent->bytes_up, from.slice_bytes);
+    } else if (agent->bytes_up) {
+      agent->bytes_up_slice = std::min(*agent->bytes_up, from.slice_bytes);
+    }
+    if (!agent->listen.empty()) {
+      rejected.problems.error(agent->place, "listen", "works only in a file of this host");
+    }
+    check_agent(*agent, source.settings.netns, rejected.problems);
+    read_lists(*agent, source.lists, nullptr, rejected.problems);
+    if (!rejected.problems.has_errors() && source.claims.claim(*agent, rejected.problems)) {
+      cards.accepted.push_back(std::move(*agent));
+      return;
+    }
+  }
+  cards.rejected.push_back(std::move(rejected));
+}
+
 }  // namespace
 
 Checked<Cards> read_cards(const Settings& settings, uid_t config_owner, Claims& claims,
@@ -95,6 +121,10 @@ Checked<Cards> read_cards(const Settings& settings, uid_t config_owner, Claims& 
     for (const auto& name : *names) {
       read_card(directory, name, {settings, config_owner, claims, lists, digest}, cards);
     }
+  }
+  // Last: an agent of this host's files keeps its id and its sources.
+  for (const auto& agent : settings.fleet_agents) {
+    read_fleet_agent(agent, {settings, config_owner, claims, lists, digest}, cards);
   }
   if (problems.has_errors()) return problems;
   return cards;

@@ -60,6 +60,26 @@ void set_exceptions(const std::vector<PrivateException>& from, const std::string
   }
 }
 
+// Like a grant of the control socket: a deny rule wins over it, and it ends by itself.
+void set_grants(const AgentSettings& agent, Shared& shared, acl::AgentPolicy& policy,
+                Diagnostics& problems) {
+  for (const auto& grant : shared.egress.fleet_grants) {
+    if (grant.agent != agent.id) continue;
+    acl::Grant made;
+    made.id = grant.file;
+    made.rules = make_rules(grant.hosts, grant.file);
+    made.expires = grant.expires;
+    made.lease = std::make_shared<acl::Lease>();
+    const auto regexes = shared.regexes.get({made.rules});
+    if (regexes) {
+      made.regexes = *regexes;
+      policy.grants.push_back(std::move(made));
+    } else {
+      problems.error({grant.file, 0, 0}, "grant", regexes.error().message);
+    }
+  }
+}
+
 acl::Ech make_ech(const EchSetting& from, const std::string& file, const AgentSettings& agent,
                   Shared& shared, Diagnostics& problems) {
   acl::Ech ech{from.everywhere, {}};
@@ -91,10 +111,14 @@ Shared share(const Loaded& loaded) {
                 loaded.lists,
                 Secrets{loaded.settings.secret},
                 CapabilityFiles{loaded.owner},
+                Scans{loaded.settings.scan},
                 {},
                 {}};
   shared.lists.forget_failures();
   if (!egress.deny.empty()) shared.deny.push_back(make_rules(egress.deny, loaded.settings.file));
+  for (const auto& [file, patterns] : egress.fleet_deny) {
+    shared.deny.push_back(make_rules(patterns, file));
+  }
   for (const auto& file : egress.deny_files) {
     if (const auto& rules = shared.lists.get(file)) shared.deny.push_back(*rules);
   }
@@ -129,6 +153,7 @@ Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettin
   policy->requests_per_second = agent.requests_per_second.value_or(limits.requests_per_second);
   policy->bytes_up = agent.bytes_up;
   policy->bytes_down = agent.bytes_down;
+  policy->bytes_up_slice = agent.bytes_up_slice;
   policy->forbid_addresses = make_prefix_map(egress.forbid_addresses, agent.forbid_addresses);
   if (agent.private_exceptions) {
     set_exceptions(*agent.private_exceptions, agent.place.file, *policy);
@@ -138,6 +163,8 @@ Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettin
   auto allow = gather(agent.allow, agent.allow_files, agent, "allow_files", shared.lists, problems);
   auto deny = gather(agent.deny, agent.deny_files, agent, "deny_files", shared.lists, problems);
   policy->inside = compile_inside(agent, shared.secrets, shared.capabilities, problems);
+  policy->watch =
+      shared.scans.watch(agent, agent.scan.value_or(egress.scan), shared.secrets, problems);
   // What a request entry names is allowed, for its requests.
   if (policy->inside && policy->inside->request_hosts) {
     allow.push_back(policy->inside->request_hosts);
@@ -148,6 +175,7 @@ Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettin
   policy->deny = with_regexes(std::move(deny), agent, shared.regexes, problems);
   policy->ech = agent.ech ? make_ech(*agent.ech, agent.place.file, agent, shared, problems)
                           : make_ech(egress.ech, shared.file, agent, shared, problems);
+  set_grants(agent, shared, *policy, problems);
   if (problems.has_errors()) return problems;
   return std::shared_ptr<const acl::AgentPolicy>{std::move(policy)};
 }

@@ -11,6 +11,7 @@
 #include "config/capability.h"
 #include "config/diagnostics.h"
 #include "config/load.h"
+#include "config/scans.h"
 #include "config/secrets.h"
 
 namespace stile::config {
@@ -35,6 +36,7 @@ struct Shared {
   ListFileCache lists;
   Secrets secrets;
   CapabilityFiles capabilities;
+  Scans scans;
   RuleSets deny;  // the global ones: of [egress], then of its files
   RegexCache regexes;
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/quoted.h"
+#include "config/scans.h"
 
 namespace stile::config {
 namespace {
@@ -138,6 +139,7 @@ void check_settings(const Settings& settings, Diagnostics& problems) {
   }
   check_capture(settings, problems);
   check_secrets(settings, problems);
+  check_scans(settings, problems);
   for (const auto& agent : settings.agent) check_agent(agent, settings.netns, problems);
 }
 

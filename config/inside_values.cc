@@ -8,14 +8,15 @@
 #include "base/ascii.h"
 #include "base/quoted.h"
 #include "config/settings_reader.h"
+#include "scan/rules.h"
 
 namespace stile::config {
 namespace {
 
 // Those that only capabilities have come last.
-constexpr std::array<std::string_view, 9> request_keys{"host",     "methods",    "paths",
-                                                       "max_body", "websocket",  "keep_headers",
-                                                       "query",    "plain_http", "refs"};
+constexpr std::array<std::string_view, 10> request_keys{
+    "host",         "methods", "paths",      "max_body", "websocket",
+    "keep_headers", "query",   "plain_http", "refs",     "graphql_query"};
 constexpr std::size_t own_request_keys = 6;
 
 std::optional<PlacedPattern> read_request_host(const Node& node, const Reader& reader) {
@@ -53,6 +54,7 @@ bool read_request_key(const Member& member, const Reader& reader, RequestSetting
   if (member.key == "websocket") return take<Boolean>(value, reader, request.websocket);
   if (member.key == "query") return take<List<QueryElement>>(value, reader, request.queries);
   if (member.key == "refs") return take<List<RefElement>>(value, reader, request.refs);
+  if (member.key == "graphql_query") return take<Boolean>(value, reader, request.graphql_query);
   if (member.key == "plain_http") return take<Boolean>(value, reader, request.plain_http);
   return take<List<HeaderNameElement>>(value, reader, request.keep_headers);
 }
@@ -110,6 +112,25 @@ std::optional<bool> OwnWord::read(const Node& node, const Reader& reader) {
   if (*word == "replace") return false;
   if (*word == "refuse") return true;
   return reader.error(node, in_quotes(*word) + " is not " + std::string{type});
+}
+
+std::optional<bool> ScanAction::read(const Node& node, const Reader& reader) {
+  const auto* word = node.as<std::string>();
+  if (word == nullptr) return reader.wrong_type(node, type);
+  if (*word == "refuse") return false;
+  if (*word == "log") return true;
+  return reader.error(node, in_quotes(*word) + " is not " + std::string{type});
+}
+
+std::optional<std::string> ScanPattern::read(const Node& node, const Reader& reader) {
+  const auto* text = node.as<std::string>();
+  if (text == nullptr) return reader.wrong_type(node, "a string");
+  const std::string fault = scan::pattern_fault(*text);
+  if (!fault.empty()) {
+    return reader.error(node, in_quotes(*text) + " cannot be used: " + fault,
+                        "the syntax is that of re2; write it in single quotes");
+  }
+  return *text;
 }
 
 std::optional<PlacedPattern> SecretHostElement::read(const Node& node, const Reader& reader) {
@@ -196,6 +217,7 @@ std::string RequestElement::print(const Value& value) {
   if (!value.queries.empty()) out += ", query = " + List<QueryElement>::print(value.queries);
   if (!value.refs.empty()) out += ", refs = " + List<RefElement>::print(value.refs);
   if (value.plain_http) out += ", plain_http = true";
+  if (value.graphql_query) out += ", graphql_query = true";
   return out + '}';
 }
 

@@ -60,6 +60,18 @@ struct OwnWord {
   static std::string print(bool refuses) { return refuses ? "\"refuse\"" : "\"replace\""; }
 };
 
+struct ScanAction {
+  static constexpr std::string_view type = "\"refuse\" or \"log\"";
+  static std::optional<bool> read(const Node& node, const Reader& reader);
+  static std::string print(bool only_logs) { return only_logs ? "\"log\"" : "\"refuse\""; }
+};
+
+struct ScanPattern {
+  static constexpr std::string_view type = "regular expression";
+  static std::optional<std::string> read(const Node& node, const Reader& reader);
+  static std::string print(const std::string& value) { return Text::print(value); }
+};
+
 struct SecretHostElement {  // a name or *.below, opt. with a port
   static constexpr std::string_view list_type = "list of patterns";
   static constexpr bool may_repeat = false;

@@ -4,11 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
 
 #include "base/files.h"
+#include "config/capability.h"
 #include "config/embedded.h"
 #include "config/settings_reader.h"
 #include "config/toml_loader.h"
@@ -24,7 +26,7 @@ bool is_missing(const char* path) {
 
 // As much of the settings as can be read; nullopt: the text is not valid TOML.
 std::optional<Settings> read_text(std::string_view text, const std::string& file,
-                                  Diagnostics& problems) {
+                                  Diagnostics& problems, const FleetLayer& fleet = {}) {
   const auto document = parse_toml(text, file);
   if (!document) {
     problems.append(document.error());
@@ -32,6 +34,7 @@ std::optional<Settings> read_text(std::string_view text, const std::string& file
   }
   const auto directory = std::filesystem::path{file}.parent_path().string();
   auto settings = read_settings(*document, {problems, file, directory, {}});
+  lay_under(settings, fleet, problems);
   check_settings(settings, problems);
   return settings;
 }
@@ -41,6 +44,10 @@ Claims claim_all(const Settings& settings, Diagnostics& problems) {
   claims.claim_server(settings, problems);
   for (const auto& agent : settings.agent) claims.claim(agent, problems);
   return claims;
+}
+
+void add_fleet(Digest& digest, const FleetLayer& fleet) {
+  for (const auto& policy : fleet.policies) digest.add(policy.file(), policy.body);
 }
 
 // Reads all files that the settings name. `problems` holds the errors so far. Reads on after
@@ -54,6 +61,13 @@ Checked<Loaded> complete(Settings settings, uid_t owner, Digest digest, Diagnost
   for (const auto& agent : settings.agent) read_lists(agent, lists, &digest, problems);
   auto cards = read_cards(settings, owner, claims, lists, &digest);
   if (!cards) problems.append(cards.error());
+  const auto uses_any = [](const std::vector<AgentSettings>& agents) {
+    return std::any_of(agents.begin(), agents.end(),
+                       [](const AgentSettings& agent) { return !agent.can.empty(); });
+  };
+  if (uses_any(settings.agent) || (cards && uses_any(cards->accepted))) {
+    add_capability_files(capability_directories(), digest);
+  }
   if (problems.has_errors()) {
     problems.sort();
     return problems;
@@ -83,7 +97,7 @@ Checked<Loaded> load_text(std::string_view text, const std::string& file) {
   return complete(std::move(*settings), ::geteuid(), std::move(digest), std::move(problems));
 }
 
-Checked<Loaded> load(const std::string& path) {
+Checked<Loaded> load(const std::string& path, const FleetLayer& fleet) {
   Diagnostics problems;
   const auto opened = open_trusted(path, std::nullopt);
   if (!opened) {
@@ -97,17 +111,24 @@ Checked<Loaded> load(const std::string& path) {
   }
   Digest digest;
   digest.add(path, *text);
-  auto settings = read_text(*text, path, problems);
+  add_fleet(digest, fleet);
+  auto settings = read_text(*text, path, problems, fleet);
   if (!settings) return problems;
   return complete(std::move(*settings), opened->status.st_uid, std::move(digest),
                   std::move(problems));
 }
 
-Checked<Loaded> load_or_default(const std::optional<std::string>& path) {
-  if (path) return load(*path);
+Checked<Loaded> load_or_default(const std::optional<std::string>& path, const FleetLayer& fleet) {
+  if (path) return load(*path, fleet);
   // Skips the file only if it certainly does not exist: an unreadable one may forbid more.
-  if (!is_missing(default_path)) return load(default_path);
-  return complete(embedded_default(), ::geteuid(), Digest{}, {});
+  if (!is_missing(default_path)) return load(default_path, fleet);
+  auto settings = embedded_default();
+  Diagnostics problems;
+  Digest digest;
+  add_fleet(digest, fleet);
+  lay_under(settings, fleet, problems);
+  if (!fleet.policies.empty()) check_settings(settings, problems);
+  return complete(std::move(settings), ::geteuid(), std::move(digest), std::move(problems));
 }
 
 }  // namespace stile::config

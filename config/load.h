@@ -9,6 +9,7 @@
 
 #include "config/card_directories.h"
 #include "config/diagnostics.h"
+#include "config/fleet_layer.h"
 #include "config/list_file_cache.h"
 #include "config/settings.h"
 
@@ -33,10 +34,11 @@ struct Loaded {
 [[nodiscard]] Checked<Loaded> load_text(std::string_view text, const std::string& file);
 
 // Reads a config and all files that it names. An error in any of them refuses the whole config; an
-// invalid card is only added to the rejected cards.
-[[nodiscard]] Checked<Loaded> load(const std::string& path);
+// invalid card is only added to the rejected cards. The policies of a fleet are laid below it.
+[[nodiscard]] Checked<Loaded> load(const std::string& path, const FleetLayer& fleet = {});
 
 // Without a path: default_path if it exists, else the embedded default.
-[[nodiscard]] Checked<Loaded> load_or_default(const std::optional<std::string>& path);
+[[nodiscard]] Checked<Loaded> load_or_default(const std::optional<std::string>& path,
+                                              const FleetLayer& fleet = {});
 
 }  // namespace stile::config

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/program.h"
 #include "base/quoted.h"
+#include "config/inside_values.h"
 #include "config/list_values.h"
 #include "config/settings_reader.h"
 #include "config/toml_loader.h"
@@ -75,6 +76,10 @@ void read_profile_key(const Member& member, const Reader& reader, Profile& profi
     set(Text::read(member.value, reader), profile.about);
   } else if (member.key == "allow") {
     set(List<PatternElement>::read(member.value, reader), profile.allow);
+  } else if (member.key == "can") {
+    if (const auto all = List<CanElement>::read(member.value, reader)) {
+      for (const auto& one : *all) profile.can.push_back(one.text);
+    }
   } else if (member.key == "harmless") {
     set(List<PatternElement>::read(member.value, reader), profile.harmless);
   } else if (member.key == "read") {
@@ -85,9 +90,12 @@ void read_profile_key(const Member& member, const Reader& reader, Profile& profi
     set(read_variables(member.value, reader), profile.environment);
   } else if (member.key == "secret") {
     set(read_profile_secrets(member.value, reader), profile.secrets);
+  } else if (member.key == "request") {
+    set(List<RequestElement>::read(member.value, reader), profile.requests);
   } else {
-    unknown_key(member, reader,
-                {"about", "allow", "harmless", "read", "write", "environment", "secret"});
+    unknown_key(
+        member, reader,
+        {"about", "allow", "can", "harmless", "read", "write", "environment", "secret", "request"});
   }
 }
 

@@ -14,10 +14,13 @@ namespace stile::config {
 struct Profile {
   std::string name, file, about;
   std::vector<PlacedPattern> allow;
+  std::vector<std::string> can;          // capabilities
   std::vector<std::string> read, write;  // "~/…" or absolute; shown if they exist
   std::vector<Variable> environment;
   // Their value is that of the caller's variable `agent_env`, else of `file`: "~/…" or absolute.
   std::vector<SecretSettings> secrets;
+  // For hosts of these secrets, if the secret is used: only then requests are seen.
+  std::vector<RequestSettings> requests;
   std::vector<PlacedPattern> harmless;  // asked for and refused without harm to the agent
 };
 

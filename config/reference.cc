@@ -62,6 +62,12 @@ A credential that Stile puts into the requests of agents that list its name in `
 see it. One of `file`, `credential` and `command` says where its value comes from.
 )";
 
+constexpr std::string_view scan_introduction = R"(
+## [[scan]]
+
+What requests of agents that list its name in `scan` must not carry. See [scans.md](scans.md).
+)";
+
 constexpr std::string_view page_of_patterns = R"(
 ## Patterns
 
@@ -158,6 +164,9 @@ std::string reference() {
   out += secret_introduction;
   out += table_head;
   for (const auto& key : secret_keys()) out += row(key);
+  out += scan_introduction;
+  out += table_head;
+  for (const auto& key : scan_keys()) out += row(key);
   out += page_of_patterns;
   out += cards;
   return out + card_table();

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "config/fleet_values.h"
 #include "config/inside_values.h"
 #include "config/list_values.h"
 #include "config/values.h"
@@ -65,6 +66,18 @@ constexpr Key<SecretSettings> secret_key(std::string_view name, std::string_view
 }
 
 template <auto Field, class Values>
+constexpr Key<ScanSettings> scan_key(std::string_view name, std::string_view help) {
+  return {"scan",
+          name,
+          Values::type,
+          help,
+          [](const Node& node, const Reader& reader, ScanSettings& scan) {
+            if (auto value = Values::read(node, reader)) scan.*Field = std::move(*value);
+          },
+          [](const ScanSettings& scan) { return Values::print(scan.*Field); }};
+}
+
+template <auto Field, class Values>
 constexpr Key<Settings> server(std::string_view name, std::string_view help) {
   return key<&Settings::server, Field, Values>("server", name, help);
 }
@@ -98,6 +111,11 @@ constexpr Key<Settings> intercept(std::string_view name, std::string_view help) 
   return key<&Settings::intercept, Field, Values>("intercept", name, help);
 }
 
+template <auto Field, class Values>
+constexpr Key<Settings> fleet(std::string_view name, std::string_view help) {
+  return key<&Settings::fleet, Field, Values>("fleet", name, help);
+}
+
 template <class Owner>
 constexpr Key<Owner> restart(Key<Owner> key) {
   key.applies = Applies::restart;
@@ -120,6 +138,10 @@ constexpr std::array all_sections{
         "The TLS of hosts that are opened, because an agent has a `can` or `request` entry or a "
         "secret for them. All other tunnels stay TLS from end to end. See "
         "[inside-tls.md](inside-tls.md)."},
+    Section{"fleet",
+            "Joins this host to a fleet, whose signed policy lies in an etcd cluster. Used by "
+            "`stile-fleet` and `stile fleet`, not by the daemon; `stile-fleet` follows a change "
+            "within seconds. See [fleet.md](fleet.md)."},
 };
 
 using Server = ServerSettings;
@@ -130,6 +152,7 @@ using Audit = AuditSettings;
 using Agents = AgentDirectorySettings;
 using Netns = NetnsSettings;
 using Intercept = InterceptSettings;
+using Fleet = FleetSettings;
 using Secret = SecretSettings;
 using Agent = AgentSettings;
 using Milliseconds = Count<milliseconds, 1, day_ms>;
@@ -173,6 +196,11 @@ constexpr std::array all_global_keys{
         "unlisted",
         "`ask`: a person is asked about what no rule names, and the request is held meanwhile. See "
         "[asks.md](asks.md)."),
+    egress<&Egress::scan, List<SecretNameElement>>(
+        "scan",
+        "What plain HTTP requests and requests to opened hosts must not carry: names of [[scan]] "
+        "and of the built-in sets `tokens`, `private-keys`, `payment`, `wallets`. See "
+        "[scans.md](scans.md)."),
     egress<&Egress::private_exceptions, List<ExceptionElement>>(
         "private_exceptions",
         "Addresses that may be dialled though they are not global: `\"10.100.1.0/24\"`, or "
@@ -250,6 +278,22 @@ constexpr std::array all_global_keys{
         "start; \"\": a CA in memory, new at each start.")),
     intercept<&Intercept::trust, List<PathElement>>(
         "trust", "PEM files with more roots for the certificates of origins."),
+
+    fleet<&Fleet::endpoints, List<StoreElement>>(
+        "endpoints", "The etcd cluster, such as `\"https://etcd-1:2379\"`; empty: no fleet."),
+    fleet<&Fleet::prefix, StorePrefix>("prefix", "Where its keys begin."),
+    fleet<&Fleet::ca, PathOrNone>(
+        "ca", "PEM file with the roots for the certificates of etcd; \"\": those of the system."),
+    fleet<&Fleet::cert, PathOrNone>("cert", "PEM file with the certificate to show to etcd."),
+    fleet<&Fleet::key, PathOrNone>("key", "PEM file with its key."),
+    fleet<&Fleet::user, Text>("user", "Or a user of etcd."),
+    fleet<&Fleet::password_file, PathOrNone>("password_file",
+                                             "The file with that user's password."),
+    fleet<&Fleet::signers, List<PathElement>>(
+        "signers", "PEM files with the Ed25519 keys whose signatures count."),
+    fleet<&Fleet::host, HostOrNone>("host", "The name of this host; \"\": its host name."),
+    fleet<&Fleet::labels, List<LabelElement>>(
+        "labels", "Policies and the switch can be for hosts with a label."),
 };
 
 constexpr std::array all_agent_keys{
@@ -283,6 +327,7 @@ constexpr std::array all_agent_keys{
     agent_key<&Agent::check_sni, SniWord>("sni", "As in [egress]."),
     agent_key<&Agent::ech, EchValue>("ech", "As in [egress]."),
     agent_key<&Agent::asks, UnlistedWord>("unlisted", "As in [egress]."),
+    agent_key<&Agent::scan, List<SecretNameElement>>("scan", "As in [egress]."),
     agent_key<&Agent::private_exceptions, List<ExceptionElement>>("private_exceptions",
                                                                   "As in [egress]."),
     agent_key<&Agent::strip_request_headers, List<HeaderNameElement>>("strip_request_headers",
@@ -340,6 +385,15 @@ constexpr std::array all_secret_keys{
         "placeholder", "What the agent gets in its place; \"\": one is made for each agent."),
 };
 
+constexpr std::array all_scan_keys{
+    scan_key<&ScanSettings::name, SecretName>(
+        "name", "1 to 64 of a-z, 0-9 and -; needed. That of a built-in set changes its action."),
+    scan_key<&ScanSettings::pattern, ScanPattern>(
+        "pattern", "What is looked for (syntax of re2), anywhere in the request; needed."),
+    scan_key<&ScanSettings::only_logs, ScanAction>(
+        "action", "Whether a request is refused, or only logged for a trial."),
+};
+
 constexpr std::array all_card_keys{
     CardKey{"agent_id", "id", ""},
     CardKey{"allowed_hosts", "allow", ""},
@@ -366,6 +420,7 @@ std::span<const Section> sections() noexcept { return all_sections; }
 std::span<const Key<Settings>> global_keys() noexcept { return all_global_keys; }
 std::span<const Key<AgentSettings>> agent_keys() noexcept { return all_agent_keys; }
 std::span<const Key<SecretSettings>> secret_keys() noexcept { return all_secret_keys; }
+std::span<const Key<ScanSettings>> scan_keys() noexcept { return all_scan_keys; }
 std::span<const CardKey> card_keys() noexcept { return all_card_keys; }
 std::span<const std::string_view> launcher_keys() noexcept { return all_launcher_keys; }
 

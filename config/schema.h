@@ -41,6 +41,7 @@ struct Section {
 [[nodiscard]] std::span<const Key<Settings>> global_keys() noexcept;  // grouped by section
 [[nodiscard]] std::span<const Key<AgentSettings>> agent_keys() noexcept;
 [[nodiscard]] std::span<const Key<SecretSettings>> secret_keys() noexcept;
+[[nodiscard]] std::span<const Key<ScanSettings>> scan_keys() noexcept;
 
 // Additional keys of cards: an alternative spelling of an [[agent]] key, or a key that only cards
 // have.

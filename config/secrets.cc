@@ -10,6 +10,7 @@
 #include "base/ascii.h"
 #include "base/files.h"
 #include "base/quoted.h"
+#include "base/wipe.h"
 #include "config/trust.h"
 
 namespace stile::config {
@@ -75,6 +76,7 @@ void check_secret(const SecretSettings& secret, Diagnostics& problems) {
   }
 }
 
+// The caller wipes it.
 Result<std::string> read_value(const SecretSettings& secret, const std::string& path, uid_t owner) {
   // systemd checks and owns its credentials.
   auto opened = secret.credential.empty() ? open_trusted(path, owner) : open_trusted(path, {});
@@ -88,7 +90,10 @@ Result<std::string> read_value(const SecretSettings& secret, const std::string& 
   if (value.ends_with('\n')) value.pop_back();
   if (value.ends_with('\r')) value.pop_back();
   const auto good = acl::check_secret_value(value);
-  if (!good) return good.error();
+  if (!good) {
+    wipe(value);
+    return good.error();
+  }
   return Result<std::string>{boost::system::in_place_value, std::move(value)};
 }
 
@@ -102,6 +107,7 @@ acl::RequestRule request_rule(const RequestSettings& from) {
   rule.websocket = from.websocket;
   rule.queries = from.queries;
   rule.push_refs = from.refs;
+  rule.graphql_query = from.graphql_query;
   for (const auto& name : from.keep_headers) rule.keep_headers.push_back(lower_case(name));
   return rule;
 }
@@ -171,9 +177,10 @@ void Secrets::set_value(const std::string& name, std::string_view value,
 void Secrets::read_values(uid_t owner, std::int64_t now_us, Diagnostics& problems) const {
   for (const auto& [name, entry] : entries_) {
     if (entry.file.empty()) continue;
-    const auto value = read_value(entry.settings, entry.file, owner);
+    auto value = read_value(entry.settings, entry.file, owner);
     if (value) {
       entry.secret->value->set(*value, now_us);
+      wipe(*value);
     } else {
       problems.error(entry.settings.place, "secret." + name,
                      entry.file + ": " + value.error().message);
@@ -185,13 +192,14 @@ std::vector<std::string> Secrets::refresh(uid_t owner, std::int64_t now_us) cons
   std::vector<std::string> failures;
   for (const auto& [name, entry] : entries_) {
     if (entry.file.empty()) continue;
-    const auto value = read_value(entry.settings, entry.file, owner);
-    const auto old = entry.secret->value->get();
+    auto value = read_value(entry.settings, entry.file, owner);
     if (!value) {
       failures.push_back("secret " + name + ": " + entry.file + ": " + value.error().message);
-    } else if (!old || old->view() != *value) {
-      entry.secret->value->set(*value, now_us);
+      continue;
     }
+    const auto old = entry.secret->value->get();
+    if (!old || old->view() != *value) entry.secret->value->set(*value, now_us);
+    wipe(*value);
   }
   return failures;
 }

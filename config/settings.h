@@ -78,6 +78,19 @@ struct EchSetting {
   friend bool operator==(const EchSetting&, const EchSetting&) = default;
 };
 
+// Patterns of a fleet's policy; see fleet_layer.h.
+struct FleetDeny {
+  std::string file;
+  std::vector<PlacedPattern> patterns;
+};
+
+// A grant of a fleet for one agent, on top of its entry wherever that comes from.
+struct FleetGrant {
+  std::string file, agent;
+  std::vector<PlacedPattern> hosts;
+  UnixMicros expires = 0;
+};
+
 // [egress]. A key that is set in an agent's entry replaces the value here, lists as a whole.
 struct EgressSettings {
   acl::Mode mode = acl::Mode::enforce;
@@ -85,7 +98,8 @@ struct EgressSettings {
   std::vector<std::uint16_t> http_ports;
   bool check_sni = true;
   EchSetting ech;
-  bool asks = false;  // unlisted = "ask"
+  bool asks = false;              // unlisted = "ask"
+  std::vector<std::string> scan;  // names of [[scan]] and of built-in sets
   std::vector<PrivateException> private_exceptions;
   std::vector<std::string> strip_request_headers{"Authorization", "Proxy-Authorization",
                                                  "X-Api-Key"};
@@ -93,6 +107,8 @@ struct EgressSettings {
   std::vector<std::string> deny_files;  // and cannot be removed there
   std::vector<acl::Prefix> forbid_addresses;
   std::string contact;
+  std::vector<FleetDeny> fleet_deny;  // added to `deny`
+  std::vector<FleetGrant> fleet_grants;
 };
 
 struct DnsSettings {
@@ -151,6 +167,18 @@ struct InterceptSettings {
   std::vector<std::string> trust;        // PEM files
 };
 
+// How stile-fleet joins this host to a fleet. The daemon itself does not use it.
+struct FleetSettings {
+  std::vector<std::string> endpoints;  // empty: no fleet
+  std::string prefix = "/stile";
+  std::string ca, cert, key;  // PEM files
+  std::string user, password_file;
+  std::vector<std::string> signers{"/etc/stile/fleet.pub"};
+  std::string host;  // empty: the host name
+  std::vector<std::string> labels;
+  friend bool operator==(const FleetSettings&, const FleetSettings&) = default;
+};
+
 // One [[secret]]: where its value comes from, and where it may go.
 struct SecretSettings {
   std::string name;
@@ -168,6 +196,14 @@ struct SecretSettings {
   std::string placeholder;
 };
 
+// One [[scan]]: what requests must not carry.
+struct ScanSettings {
+  std::string name;
+  Place place;
+  std::string pattern;  // RE2; only a built-in set has none
+  bool only_logs = false;
+};
+
 // One [[agent.request]], or one request of a capability.
 struct RequestSettings {
   PlacedPattern host;
@@ -178,6 +214,7 @@ struct RequestSettings {
   std::vector<std::string> keep_headers;
   std::vector<std::string> queries;   // only of capabilities; empty: any
   bool plain_http = false;            // only of capabilities: http:// too
+  bool graphql_query = false;         // only of capabilities: the body is one GraphQL query
   std::vector<acl::RefPattern> refs;  // only of capabilities: a git push to these
   friend bool operator==(const RequestSettings&, const RequestSettings&) = default;
 };
@@ -205,11 +242,13 @@ struct AgentSettings {
   std::string listen_group;           // of its unix sockets; empty: not changed
   std::optional<UnixMicros> expires;  // from `expires` or `ttl_seconds`, always absolute
   std::optional<std::uint64_t> bytes_up, bytes_down;
+  std::optional<std::uint64_t> bytes_up_slice;  // of a fleet's bytes_up; more may come
   std::optional<acl::Mode> mode;
   std::optional<std::vector<std::uint16_t>> ports, http_ports;
   std::optional<bool> check_sni;
   std::optional<EchSetting> ech;
   std::optional<bool> asks;
+  std::optional<std::vector<std::string>> scan;
   std::optional<std::vector<PrivateException>> private_exceptions;
   std::optional<std::vector<std::string>> strip_request_headers;
   std::optional<std::string> contact;
@@ -221,6 +260,14 @@ struct AgentSettings {
   friend bool operator==(const AgentSettings&, const AgentSettings&) = default;
 };
 
+// One [[agent]] of a fleet's policy, as a card.
+struct FleetAgent {
+  std::string file, card;
+  UnixMicros not_after = 0;
+  std::uint64_t slice_bytes = 0;      // this host's share of its `bytes_up`
+  std::uint64_t exhausted_bytes = 0;  // no more of a budget of this size is left for it
+};
+
 struct Settings {
   ServerSettings server;
   EgressSettings egress;
@@ -230,8 +277,11 @@ struct Settings {
   AgentDirectorySettings agents;
   NetnsSettings netns;
   InterceptSettings intercept;
+  FleetSettings fleet;
   std::vector<SecretSettings> secret;
+  std::vector<ScanSettings> scan;
   std::vector<AgentSettings> agent;
+  std::vector<FleetAgent> fleet_agents;
   std::string file;  // the source file; empty: the embedded default
   std::vector<KeyPlace> keys;
 };

@@ -111,18 +111,43 @@ void read_agents(const Member& member, Reader reader, Settings& settings) {
   }
 }
 
-void read_secrets(const Member& member, Reader reader, Settings& settings) {
-  reader.key = "secret";
+// One [[secret]] or [[scan]].
+template <class Entry>
+Entry read_entry(std::string_view section, std::span<const Key<Entry>> keys, const Node& node,
+                 const Node::Table& table, Reader reader) {
+  Entry result;
+  result.place = reader.place(node.position);
+  std::vector<std::string_view> known;
+  for (const auto& key : keys) known.push_back(key.name);
+  for (const auto& entry : table) {
+    reader.key = full_key(section, entry.key);
+    const auto found = std::find_if(keys.begin(), keys.end(),
+                                    [&](const Key<Entry>& key) { return key.name == entry.key; });
+    if (found == keys.end()) {
+      unknown_key(entry, reader, known);
+    } else {
+      found->read(entry.value, reader, result);
+    }
+  }
+  return result;
+}
+
+template <class Entry>
+void read_entries(std::string_view section, std::span<const Key<Entry>> keys, const Member& member,
+                  Reader reader, std::vector<Entry>& into) {
+  reader.key = section;
+  const std::string brackets = "[[" + std::string{section} + "]]";
   const auto* entries = member.value.as<Node::Array>();
   if (entries == nullptr) {
-    reader.error(member.value, "a secret is written as [[secret]], with two brackets");
+    reader.error(member.value, "a " + std::string{section} + " is written as " + brackets +
+                                   ", with two brackets");
     return;
   }
   for (const auto& entry : *entries) {
     if (const auto* table = entry.as<Node::Table>()) {
-      settings.secret.push_back(read_secret(entry, *table, reader));
+      into.push_back(read_entry(section, keys, entry, *table, reader));
     } else {
-      reader.wrong_type(entry, "a table, [[secret]]");
+      reader.wrong_type(entry, "a table, " + brackets);
     }
   }
 }
@@ -130,23 +155,11 @@ void read_secrets(const Member& member, Reader reader, Settings& settings) {
 }  // namespace
 
 SecretSettings read_secret(const Node& node, const Node::Table& table, Reader reader) {
-  SecretSettings secret;
-  secret.place = reader.place(node.position);
-  const auto keys = secret_keys();
-  std::vector<std::string_view> known;
-  for (const auto& key : keys) known.push_back(key.name);
-  for (const auto& entry : table) {
-    reader.key = full_key("secret", entry.key);
-    const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key<SecretSettings>& key) {
-      return key.name == entry.key;
-    });
-    if (found == keys.end()) {
-      unknown_key(entry, reader, known);
-    } else {
-      found->read(entry.value, reader, secret);
-    }
-  }
-  return secret;
+  return read_entry("secret", secret_keys(), node, table, std::move(reader));
+}
+
+ScanSettings read_scan(const Node& node, const Node::Table& table, Reader reader) {
+  return read_entry("scan", scan_keys(), node, table, std::move(reader));
 }
 
 void unknown_key(const Member& member, const Reader& reader,
@@ -170,13 +183,15 @@ bool read_agent_key(std::string_view name, const Member& member, const Reader& r
 Settings read_settings(const Node& document, const Reader& reader) {
   Settings settings;
   settings.file = reader.file;
-  std::vector<std::string_view> known{"agent", "secret"};
+  std::vector<std::string_view> known{"agent", "scan", "secret"};
   for (const auto& section : sections()) known.push_back(section.name);
   for (const auto& member : std::get<Node::Table>(document.value)) {
     if (member.key == "agent") {
       read_agents(member, reader, settings);
     } else if (member.key == "secret") {
-      read_secrets(member, reader, settings);
+      read_entries("secret", secret_keys(), member, reader, settings.secret);
+    } else if (member.key == "scan") {
+      read_entries("scan", scan_keys(), member, reader, settings.scan);
     } else if (std::find(known.begin(), known.end(), member.key) != known.end()) {
       read_section(member.key, member, reader, settings);
     } else {

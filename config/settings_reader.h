@@ -19,8 +19,9 @@ namespace stile::config {
 [[nodiscard]] bool read_agent_key(std::string_view name, const Member& member, const Reader& reader,
                                   AgentSettings& agent);
 
-// Reads one [[secret]].
+// Reads one [[secret]] or [[scan]].
 [[nodiscard]] SecretSettings read_secret(const Node& node, const Node::Table& table, Reader reader);
+[[nodiscard]] ScanSettings read_scan(const Node& node, const Node::Table& table, Reader reader);
 
 // Reports an unknown key, with the known one that was probably meant.
 void unknown_key(const Member& member, const Reader& reader,

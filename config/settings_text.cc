@@ -32,6 +32,9 @@ std::string settings_text(const Loaded& loaded) {
   std::string out;
   auto settings = loaded.settings;
   take_in(settings.egress.deny, settings.egress.deny_files, loaded.lists);
+  for (auto& deny : settings.egress.fleet_deny) {
+    for (auto& placed : deny.patterns) settings.egress.deny.push_back(std::move(placed));
+  }
   for (const auto& section : sections()) {
     out.append("[").append(section.name) += "]\n";
     for (const auto& key : global_keys()) {

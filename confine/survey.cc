@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "confine/hosts.h"
 #include "confine/named_sockets.h"
 #include "confine/paths.h"
 #include "confine/place.h"
@@ -139,12 +140,15 @@ Result<void> add_sockets(const std::vector<std::string>& environment, Request& r
   return {};
 }
 
-std::string resolver_place() {
-  std::error_code failed;
-  const std::filesystem::path usual{"/etc/resolv.conf"};
-  if (!std::filesystem::exists(std::filesystem::symlink_status(usual, failed))) return {};
-  const auto place = std::filesystem::weakly_canonical(usual, failed);
-  return failed ? std::string{} : place.string();
+std::vector<NameFile> name_files(const std::string& resolver_text) {
+  const auto place_of = [](const fs::path& usual) -> std::string {
+    std::error_code failed;
+    if (!fs::exists(fs::symlink_status(usual, failed))) return {};
+    const auto place = fs::weakly_canonical(usual, failed);
+    return failed ? std::string{} : place.string();
+  };
+  return {{place_of("/etc/resolv.conf"), resolver_text},
+          {place_of(hosts_file), hosts_inside(read_or_empty(hosts_file))}};
 }
 
 }  // namespace stile::confine

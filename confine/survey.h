@@ -30,7 +30,12 @@ void add_programs(const std::string& path_variable, const std::string& command, 
 [[nodiscard]] Result<void> add_sockets(const std::vector<std::string>& environment,
                                        Request& request);
 
-// Where the file is that programs read as /etc/resolv.conf, which may be a link. "": there is none.
-[[nodiscard]] std::string resolver_place();
+// A file of this host that programs look names up with, and what a command sees in its place.
+struct NameFile {
+  std::string place;  // of the file itself, if /etc has a link; "": there is none
+  std::string text;
+};
+// /etc/resolv.conf and /etc/hosts of a command that has a name server of its own.
+[[nodiscard]] std::vector<NameFile> name_files(const std::string& resolver_text);
 
 }  // namespace stile::confine

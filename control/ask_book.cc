@@ -22,6 +22,14 @@ std::size_t count_open(const std::vector<Ask>& asks) {
       asks.begin(), asks.end(), [](const Ask& ask) { return ask.state == Ask::State::open; }));
 }
 
+bool has_place(const std::vector<Ask>& asks, bool is_by_another) {
+  const auto taken = std::count_if(asks.begin(), asks.end(), [&](const Ask& ask) {
+    return ask.state == Ask::State::open && ask.asked_by.empty() != is_by_another;
+  });
+  return static_cast<std::size_t>(taken) <
+         (is_by_another ? AskBook::max_open_for_agent : AskBook::max_open_per_agent);
+}
+
 bool may_hold(const std::vector<Ask>& asks) {
   std::uint32_t held = 0;
   for (const Ask& ask : asks) held += ask.held;
@@ -76,7 +84,7 @@ AskBook::Entry AskBook::enter(const Ask& question, const Life& life, bool wants_
     return counts && now < ask.expires && is_about_the_same(ask, question);
   });
   const bool is_new = known == asks.end();
-  if (is_new && count_open(asks) >= max_open_per_agent) return {};
+  if (is_new && !has_place(asks, !question.asked_by.empty())) return {};
   if (is_new) {
     Ask& ask = asks.emplace_back(question);
     ask.id = make_id();
@@ -90,7 +98,7 @@ AskBook::Entry AskBook::enter(const Ask& question, const Life& life, bool wants_
   }
   Ask& ask = is_new ? asks.back() : *known;
   ++ask.count;
-  if (ask.agent_reason.empty()) {
+  if (ask.agent_reason.empty() && question.asked_by.empty()) {  // nobody else speaks for the agent
     ask.agent_reason = question.agent_reason.substr(0, max_reason_bytes);
   }
   const bool is_held = wants_hold && ask.state == Ask::State::open && may_hold(asks);

@@ -25,6 +25,7 @@ struct Ask {
   std::string scheme, host, method, path;  // of the first request; path and method may be unknown
   std::uint16_t port = 0;
   std::string agent_reason;  // what the agent wrote itself; untrusted, may be empty
+  std::string asked_by;      // who asked for the agent; empty: the agent itself
   std::string looks_like;    // an allowed name that the host could be taken for; may be empty
   std::uint64_t count = 0;   // requests that met it
   std::uint32_t held = 0;    // of them, those that wait now
@@ -41,6 +42,8 @@ struct Ask {
 class AskBook {
  public:
   static constexpr std::size_t max_open_per_agent = 16;
+  // Asks of others for the agent have places of their own, so that they take none of the agent's.
+  static constexpr std::size_t max_open_for_agent = 4;
   static constexpr std::uint32_t max_held_per_agent = 64;
   // Answered ones that are kept for the agent to see, and refusals that are remembered.
   static constexpr std::size_t max_answered_per_agent = 256;

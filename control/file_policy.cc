@@ -39,8 +39,8 @@ Entries pair_up(const Reading& reading) {
 }  // namespace
 
 PolicyReader config_reader(std::optional<std::string> path) {
-  return [path = std::move(path)]() -> config::Checked<Reading> {
-    auto loaded = config::load_or_default(path);
+  return [path = std::move(path)](const config::FleetLayer& fleet) -> config::Checked<Reading> {
+    auto loaded = config::load_or_default(path, fleet);
     if (!loaded) return loaded.error();
     auto shared = std::make_unique<config::Shared>(config::share(*loaded));
     auto agents = config::compile_all(*loaded, *shared);
@@ -57,8 +57,9 @@ bool FilePolicy::opens_tunnels() const {
                      [](const auto& entry) { return entry.second->policy->inside != nullptr; });
 }
 
-config::Checked<FilePolicyPtr> read_file_policy(const PolicyReader& reader) {
-  auto reading = reader();
+config::Checked<FilePolicyPtr> read_file_policy(const PolicyReader& reader,
+                                                const config::FleetLayer& fleet) {
+  auto reading = reader(fleet);
   if (!reading) return reading.error();
   auto entries = pair_up(*reading);
   return std::make_unique<FilePolicy>(

@@ -40,13 +40,14 @@ struct Reading {
   std::unique_ptr<config::Shared> shared;
   std::vector<std::shared_ptr<const acl::AgentPolicy>> agents;
 };
-using PolicyReader = std::function<config::Checked<Reading>()>;
+using PolicyReader = std::function<config::Checked<Reading>(const config::FleetLayer&)>;
 
 // Reads a stile.toml; without a path, the default one or the embedded default.
 [[nodiscard]] PolicyReader config_reader(std::optional<std::string> path);
 
-// Reads and compiles everything; can take long.
-[[nodiscard]] config::Checked<FilePolicyPtr> read_file_policy(const PolicyReader& reader);
+// Reads and compiles everything, with the policies of a fleet below it; can take long.
+[[nodiscard]] config::Checked<FilePolicyPtr> read_file_policy(const PolicyReader& reader,
+                                                              const config::FleetLayer& fleet = {});
 
 // The same config with only the directories of cards read again. Agents whose card did not change
 // keep their compiled policy.

@@ -38,6 +38,7 @@ void add_to(acl::Allowance& left, std::int64_t amount) {
 
 LivePolicy::LivePolicy(FilePolicyPtr base, const SavedState& saved) : base_{std::move(base)} {
   mode_ = saved.mode;
+  fleet_offline_ = saved.fleet.offline;
   std::map<std::string, std::optional<Identity>> before;
   for (const auto& agent : saved.agents) {
     overlays_[agent.id] = std::make_shared<const AgentOverlay>(agent.overlay);
@@ -180,8 +181,9 @@ Outcome<Edit> LivePolicy::apply(const Edit& edit) {
   if (edit.mode) {
     undo.mode = mode_;
     mode_ = *edit.mode;
-    refresh_all();
   }
+  if (edit.fleet_offline) undo.fleet_offline = std::exchange(fleet_offline_, *edit.fleet_offline);
+  if (edit.mode || edit.fleet_offline) refresh_all();
   for (const auto& [id, more] : edit.budgets) {
     const auto found = running_.find(id);
     if (found == running_.end()) continue;
@@ -267,6 +269,7 @@ AgentOverlayPtr LivePolicy::overlay(const std::string& id) const {
 }
 
 acl::Mode LivePolicy::mode() const noexcept {
+  if (fleet_offline_) return acl::Mode::offline;
   return mode_.value_or(base_->loaded.settings.egress.mode);
 }
 

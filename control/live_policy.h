@@ -21,6 +21,7 @@ namespace stile::control {
 // One change. Applying it returns the edit that undoes it.
 struct Edit {
   std::optional<std::optional<acl::Mode>> mode;   // the global one; nullopt inside: as in the file
+  std::optional<bool> fleet_offline;              // the fleet's switch
   std::map<std::string, AgentOverlayPtr> agents;  // null: removes the overlay
   std::map<std::string, PutCardPtr> cards;        // null: removes the card
   struct Budgets {
@@ -70,6 +71,8 @@ class LivePolicy {
   // The global mode, and whether it was set through the socket.
   [[nodiscard]] acl::Mode mode() const noexcept;
   [[nodiscard]] std::optional<acl::Mode> set_mode() const noexcept { return mode_; }
+  // The fleet's switch: offline for all agents, whatever the files and the socket say.
+  [[nodiscard]] bool is_fleet_offline() const noexcept { return fleet_offline_; }
   // Cards of put-agent that conflict with the files as they are now.
   [[nodiscard]] const std::map<std::string, config::Diagnostics>& refused_cards() const noexcept {
     return refused_;
@@ -93,6 +96,7 @@ class LivePolicy {
   FilePolicyPtr base_;
   config::Claims claims_;  // those of the files without removed entries, and those of the cards
   std::optional<acl::Mode> mode_;
+  bool fleet_offline_ = false;
   std::map<std::string, AgentOverlayPtr> overlays_;
   std::map<std::string, PutCardPtr> cards_;
   Entries put_;  // the cards in force

@@ -26,29 +26,32 @@ class Kept {
  public:
   void add(const Edit& edit) {
     mode_ |= edit.mode.has_value();
+    fleet_ |= edit.fleet_offline.has_value();
     for (const auto& [id, overlay] : edit.agents) ids_.insert(id);
     for (const auto& [id, card] : edit.cards) ids_.insert(id);
     for (const auto& [id, budgets] : edit.budgets) ids_.insert(id);
   }
   [[nodiscard]] bool builds_on(const Edit& edit) const {
     const auto is_kept = [this](const auto& entry) { return ids_.count(entry.first) != 0; };
-    return (mode_ && edit.mode) || std::any_of(edit.agents.begin(), edit.agents.end(), is_kept) ||
+    return (mode_ && edit.mode) || (fleet_ && edit.fleet_offline) ||
+           std::any_of(edit.agents.begin(), edit.agents.end(), is_kept) ||
            std::any_of(edit.cards.begin(), edit.cards.end(), is_kept) ||
            std::any_of(edit.budgets.begin(), edit.budgets.end(), is_kept);
   }
 
  private:
-  bool mode_ = false;
+  bool mode_ = false, fleet_ = false;
   std::set<std::string> ids_;
 };
 
 }  // namespace
 
 PolicyEditor::PolicyEditor(asio::io_context& context, PolicyReader reader, LivePolicy policy,
-                           std::optional<StateFile> state)
+                           std::optional<StateFile> state, config::FleetState fleet)
     : context_{context},
       read_{std::move(reader)},
       policy_{std::move(policy)},
+      fleet_{std::move(fleet)},
       started_{policy_.base().loaded},
       state_{std::move(state)},
       refill_signal_{context},

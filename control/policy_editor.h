@@ -63,10 +63,11 @@ class PolicyEditor {
   };
   using Done = std::function<void(const Outcome<void>&)>;
   using ReloadDone = std::function<void(const Outcome<ReloadResult>&)>;
+  using ConfigDone = std::function<void(const Outcome<WrittenConfig>&)>;
 
   // Without a state file no change survives a restart.
   PolicyEditor(boost::asio::io_context& context, PolicyReader reader, LivePolicy policy,
-               std::optional<StateFile> state);
+               std::optional<StateFile> state, config::FleetState fleet = {});
   ~PolicyEditor();
 
   // Call this before any other function.
@@ -80,10 +81,15 @@ class PolicyEditor {
   void commit(const Edit& edit, ChangeLine line, Done done);
   // Something besides the policy has changed that is kept in the state file.
   void save_soon() { save(); }
+  // Takes what the fleet wants. Its switch is in force when this returns; a changed policy is read
+  // in the background. `done` is called when all of it is in force and on disk, or refused.
+  void set_fleet(config::FleetState next, std::string actor, Done done);
+  // The config as it would be with these policies of the fleet; nothing is applied.
+  void try_fleet(config::FleetLayer layer, ConfigDone done);
+  [[nodiscard]] const config::FleetState& fleet() const noexcept { return fleet_; }
   // Reads the files in the background. Requests during a reading share the next one.
   void reload(std::string actor, ReloadDone done);
   // Returns the config in force, or reads it from its files without applying it.
-  using ConfigDone = std::function<void(const Outcome<WrittenConfig>&)>;
   void write_config(bool from_disk, ConfigDone done);
   // A directory of cards has changed.
   void read_cards();
@@ -115,6 +121,13 @@ class PolicyEditor {
     std::vector<AgentChange> changes;
   };
 
+  // A state of the fleet on its way into force.
+  struct FleetChange {
+    config::FleetState next;
+    std::string actor;
+    Done done;
+  };
+
   [[nodiscard]] bool write_line(const ChangeLine& line, bool is_refused = false);
   [[nodiscard]] std::string state_text() const;
   void save();
@@ -122,9 +135,17 @@ class PolicyEditor {
   void on_save_failed(const std::string& why);
   void undo(std::vector<Pending> changes, const std::string& why);
   void start_reading();
+  void write_config_of(std::shared_ptr<FilePolicyPtr> copy, config::FleetLayer layer,
+                       ConfigDone done);
   [[nodiscard]] std::string problems_of(const config::Settings& settings) const;
   void finish_reload(const std::vector<Reload>& asked, Reading reading);
   void finish_cards(Reading reading);
+  void read_fleet_policy();
+  void finish_fleet(FleetChange change, Reading reading);
+  void switch_fleet(bool offline, const std::string& actor);
+  void take_fleet(FleetChange change);
+  [[nodiscard]] Reading read_base(FilePolicyPtr copy, bool is_reload,
+                                  const config::FleetLayer& layer) const;
   void take_base(Reading& reading, const ChangeLine& line);
   void retire(FilePolicyPtr old);
   void free_retired();
@@ -137,6 +158,8 @@ class PolicyEditor {
   boost::asio::io_context& context_;
   PolicyReader read_;
   LivePolicy policy_;
+  config::FleetState fleet_;  // in force; its switch is in policy_, too
+  std::vector<FleetChange> fleet_changes_;
   const config::RestartKeys started_;
   std::optional<StateFile> state_;
   audit::Log* log_ = nullptr;

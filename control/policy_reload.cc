@@ -57,21 +57,32 @@ void PolicyEditor::write_config(bool from_disk, ConfigDone done) {
   // A copy: the editor keeps using its own.
   auto copy = std::make_shared<FilePolicyPtr>();
   if (!from_disk) *copy = std::make_unique<FilePolicy>(policy_.base());
-  asio::post(reader_, [this, copy, done = std::move(done)] {
-    Outcome<WrittenConfig> config = Failure{};
-    try {
-      auto base =
-          *copy ? config::Checked<FilePolicyPtr>{std::move(*copy)} : read_file_policy(read_);
-      if (base) {
-        config = written(**base);
-      } else {
-        config = Failure{ErrorCode::config_error, base.error().text()};
-      }
-    } catch (const std::exception& problem) {
-      config = Failure{ErrorCode::internal, problem.what()};
-    }
-    asio::post(context_, [done, config = std::move(config)] { done(config); });
-  });
+  write_config_of(copy, fleet_.layer, std::move(done));
+}
+
+void PolicyEditor::try_fleet(config::FleetLayer layer, ConfigDone done) {
+  write_config_of(std::make_shared<FilePolicyPtr>(), std::move(layer), std::move(done));
+}
+
+// Without a base, it is read from the files.
+void PolicyEditor::write_config_of(std::shared_ptr<FilePolicyPtr> copy, config::FleetLayer layer,
+                                   ConfigDone done) {
+  asio::post(reader_,
+             [this, copy = std::move(copy), layer = std::move(layer), done = std::move(done)] {
+               Outcome<WrittenConfig> config = Failure{};
+               try {
+                 auto base = *copy ? config::Checked<FilePolicyPtr>{std::move(*copy)}
+                                   : read_file_policy(read_, layer);
+                 if (base) {
+                   config = written(**base);
+                 } else {
+                   config = Failure{ErrorCode::config_error, base.error().text()};
+                 }
+               } catch (const std::exception& problem) {
+                 config = Failure{ErrorCode::internal, problem.what()};
+               }
+               asio::post(context_, [done, config = std::move(config)] { done(config); });
+             });
 }
 
 void PolicyEditor::read_cards() {
@@ -79,7 +90,35 @@ void PolicyEditor::read_cards() {
   start_reading();
 }
 
+// On the thread that reads. `copy` is the base in force.
+PolicyEditor::Reading PolicyEditor::read_base(FilePolicyPtr copy, bool is_reload,
+                                              const config::FleetLayer& layer) const {
+  Reading reading;
+  try {
+    const auto before = copy->entries;
+    auto base = is_reload ? read_file_policy(read_, layer) : read_cards_again(std::move(copy));
+    copy.reset();
+    if (!base) {
+      reading.problems = base.error().text();
+    } else if (const auto keys = started_.changed((*base)->loaded.settings); keys.has_errors()) {
+      reading.problems = keys.text();
+      reading.hint = "systemctl restart stiled   (or undo the change; nothing was changed)";
+    } else if (auto problems = problems_of((*base)->loaded.settings); !problems.empty()) {
+      reading.problems = std::move(problems);
+    } else {
+      refuse_restart_cards(**base, started_);
+      reading.changes = compare(before, (*base)->entries);
+      reading.base = std::move(*base);
+    }
+  } catch (const std::exception& problem) {
+    reading.base.reset();
+    reading.problems = problem.what();
+  }
+  return reading;
+}
+
 void PolicyEditor::start_reading() {
+  if (!is_reading_ && !fleet_changes_.empty()) return read_fleet_policy();
   if (is_reading_ || (reloads_.empty() && !must_read_cards_)) return;
   is_reading_ = true;
   must_read_cards_ = false;
@@ -87,28 +126,8 @@ void PolicyEditor::start_reading() {
   const bool is_reload = !asked->empty();
   // Copies: the editor keeps using its own. Entries are shared and never change.
   auto copy = std::make_shared<FilePolicyPtr>(std::make_unique<FilePolicy>(policy_.base()));
-  asio::post(reader_, [this, asked, copy, is_reload] {
-    auto reading = std::make_shared<Reading>();
-    try {
-      const auto before = (*copy)->entries;
-      auto base = is_reload ? read_file_policy(read_) : read_cards_again(std::move(*copy));
-      copy->reset();
-      if (!base) {
-        reading->problems = base.error().text();
-      } else if (const auto keys = started_.changed((*base)->loaded.settings); keys.has_errors()) {
-        reading->problems = keys.text();
-        reading->hint = "systemctl restart stiled   (or undo the change; nothing was changed)";
-      } else if (auto problems = problems_of((*base)->loaded.settings); !problems.empty()) {
-        reading->problems = std::move(problems);
-      } else {
-        refuse_restart_cards(**base, started_);
-        reading->changes = compare(before, (*base)->entries);
-        reading->base = std::move(*base);
-      }
-    } catch (const std::exception& problem) {
-      reading->base.reset();
-      reading->problems = problem.what();
-    }
+  asio::post(reader_, [this, asked, copy, is_reload, layer = fleet_.layer] {
+    auto reading = std::make_shared<Reading>(read_base(std::move(*copy), is_reload, layer));
     asio::post(context_, [this, asked, reading, is_reload] {
       is_reading_ = false;
       if (is_reload) {

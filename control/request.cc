@@ -116,6 +116,10 @@ void read_field(std::string_view name, const Node& node, const Reader& reader, R
   if (name == "on_disk") set(request.on_disk, config::Boolean::read(node, reader));
   if (name == "ask") set(request.ask, read_text(node, reader, 64));
   if (name == "follow") set(request.follow, config::Boolean::read(node, reader));
+  if (name == "connected") request.connected = config::Boolean::read(node, reader);
+  if (name == "memory") set(request.memory, config::Boolean::read(node, reader));
+  if (name == "try") set(request.is_trial, config::Boolean::read(node, reader));
+  if (name == "holds") set(request.holds, config::Boolean::read(node, reader));
   if (name == "verdict") set(request.verdict, read_verdict(node, reader));
 }
 

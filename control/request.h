@@ -67,6 +67,10 @@ struct Request {
   bool rotated = false, on_disk = false;
   std::string ask;  // the id of one
   bool follow = false;
+  std::optional<bool> connected;  // of stile-fleet to its store
+  bool memory = false;            // the objects of the fleet, too
+  bool is_trial = false;          // compile it, and apply nothing
+  bool holds = false;             // a check of the agent's fence found nothing wrong
 };
 
 // An unknown field is an error that names the nearest known field of the action.

@@ -53,6 +53,7 @@ void append_ask(std::string& out, const SavedAsk& saved) {
   object.add("reason", acl::text(ask.reason)).add("scheme", ask.scheme).add("host", ask.host);
   object.add("port", ask.port).add("method", ask.method).add("path", ask.path);
   object.add("agent_reason", ask.agent_reason).add("looks_like", ask.looks_like);
+  if (!ask.asked_by.empty()) object.add("asked_by", ask.asked_by);
   object.add("count", ask.count);
   object.add("first_seen", ask.first_seen).add("expires", ask.expires);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/fleet_layer.h"
 #include "control/ask_book.h"
 #include "control/overlay.h"
 
@@ -34,6 +35,7 @@ struct SavedState {
   std::vector<PutCard> cards;
   std::vector<SavedAgent> agents;
   std::vector<SavedAsk> asks;
+  config::FleetState fleet;  // in a file of its own
 };
 
 // One JSON object, readable by people.

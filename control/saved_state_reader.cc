@@ -170,6 +170,7 @@ SavedAsk read_ask(const Node& node, Reader& reader) {
     members.text("path", ask.path);
     members.text("agent_reason", ask.agent_reason);
     members.text("looks_like", ask.looks_like);
+    members.text("asked_by", ask.asked_by);
     members.count("count", ask.count);
     ask.first_seen = members.integer("first_seen").value_or(0);
     ask.expires = members.integer("expires").value_or(0);

@@ -17,6 +17,7 @@ namespace stile::control {
 namespace {
 
 constexpr const char* file_name = "state.json";
+constexpr const char* fleet_name = "fleet.json";
 constexpr const char* lock_name = "lock";
 
 }  // namespace
@@ -47,6 +48,18 @@ Result<std::optional<std::string>> StateFile::read() const {
   auto text = read_file(fd_.get(), file_name, max_bytes);
   if (!text) return in_directory(text.error());
   return text;
+}
+
+Result<std::optional<std::string>> StateFile::read_fleet() const {
+  auto text = read_file(fd_.get(), fleet_name, max_bytes);
+  if (!text) return in_directory(text.error());
+  return text;
+}
+
+Result<void> StateFile::replace_fleet(std::string_view text) const {
+  const auto replaced = replace_file(fd_.get(), fleet_name, text);
+  if (!replaced) return in_directory(replaced.error());
+  return {};
 }
 
 Result<void> StateFile::replace(std::string_view text) const {

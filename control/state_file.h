@@ -22,6 +22,10 @@ class StateFile {
   // When this returns, the new text is on disk under the file's name. Until then the old one is.
   [[nodiscard]] Result<void> replace(std::string_view text) const;
   [[nodiscard]] std::string path() const;
+  // The same for what the fleet handed over, a file of its own: it can be large, and changes
+  // rarely.
+  [[nodiscard]] Result<std::optional<std::string>> read_fleet() const;
+  [[nodiscard]] Result<void> replace_fleet(std::string_view text) const;
 
  private:
   [[nodiscard]] Error in_directory(const Error& error) const;

@@ -39,6 +39,12 @@ std::string daemon_problem(const std::string& control_socket) {
   return control::is_ok(*answer) ? "" : "it says " + in_quotes(*answer);
 }
 
+void tell_daemon(const std::string& control_socket, const std::vector<std::string>& requests) {
+  for (const auto& request : requests) {
+    if (!ask_daemon(control_socket, request)) return;
+  }
+}
+
 AgentTrust agent_trust(const std::string& control_socket, const std::string& id) {
   AgentTrust trust;
   const auto answer =

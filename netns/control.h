@@ -14,6 +14,9 @@ namespace stile::netns {
 // Why the daemon does not answer, for people; empty: it does.
 [[nodiscard]] std::string daemon_problem(const std::string& control_socket);
 
+// Sends these requests until one is not answered; what the daemon answers does not matter.
+void tell_daemon(const std::string& control_socket, const std::vector<std::string>& requests);
+
 // What a command of this agent has to trust, and the placeholders of its secrets.
 struct AgentTrust {
   std::string ca;                      // PEM; "": the agent has no opened hosts

@@ -89,14 +89,15 @@ Result<void> require_fence(Host& host, const Record& record) {
   return Error{"the fence is not whole; see `stile-netns check`, run `stile-netns repair`"};
 }
 
-// The agent's resolv.conf in place of the host's. Without one on the host there is no place for it.
+// The agent's resolv.conf and hosts in place of the host's. Without one on the host there is no
+// place for it.
 void show_resolver(const Host& host, const Agent& agent, confine::View& view) {
   if (!is_captured(host.setup.netns, agent)) return;
-  const auto place = confine::resolver_place();
-  if (place.empty()) return;
-  view.mounts.push_back({.target = place,
-                         .content = confine::Content::text,
-                         .text = resolver_text(host.setup.netns)});
+  for (auto& file : confine::name_files(resolver_text(host.setup.netns))) {
+    if (file.place.empty()) continue;
+    view.mounts.push_back(
+        {.target = file.place, .content = confine::Content::text, .text = std::move(file.text)});
+  }
 }
 
 // Gives up root inside, and with it every capability.

@@ -10,12 +10,15 @@
 #include "base/files.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
+#include "confine/hosts.h"
 #include "netns/ruleset.h"
 
 namespace stile::netns {
 namespace {
 
 constexpr const char* resolver_file = "resolv.conf";
+constexpr const char* hosts_name = "hosts";
+constexpr std::size_t max_hosts_bytes = std::size_t{16} << 20U;
 
 std::string directory_of(std::string_view id) {
   return std::string{resolver_directory} + '/' + namespace_name(id);
@@ -40,7 +43,9 @@ Result<bool> has_resolver(const config::NetnsSettings& settings, const Agent& ag
   if (!directory) return !is_captured(settings, agent);
   const auto text = read_file(directory.get(), resolver_file);
   if (!text) return text.error();
-  return is_captured(settings, agent) ? *text == resolver_text(settings) : !*text;
+  const auto hosts = read_file(directory.get(), hosts_name, max_hosts_bytes);
+  if (!hosts) return hosts.error();
+  return is_captured(settings, agent) ? *text == resolver_text(settings) && *hosts : !*text;
 }
 
 Result<void> write_resolver(const config::NetnsSettings& settings, const Agent& agent) {
@@ -53,6 +58,14 @@ Result<void> write_resolver(const config::NetnsSettings& settings, const Agent& 
   }
   const auto directory = open_folder(path);
   if (!directory) return system_error("cannot open " + path);
+  // A hosts file of the operator's stays.
+  const auto hosts = read_file(directory.get(), hosts_name, max_hosts_bytes);
+  if (!hosts) return hosts.error();
+  if (!*hosts) {
+    const auto text = confine::hosts_inside(read_or_empty(confine::hosts_file));
+    const auto done = replace_file(directory.get(), hosts_name, text, 0644, FileOwner{0, 0});
+    if (!done) return done;
+  }
   return replace_file(directory.get(), resolver_file, resolver_text(settings), 0644,
                       FileOwner{0, 0});
 }
@@ -62,6 +75,10 @@ Result<void> remove_resolver(const Agent& agent) {
   const auto path = directory_of(agent.id);
   const auto directory = open_folder(path);
   if (!directory) return {};
+  const auto hosts = read_file(directory.get(), hosts_name, max_hosts_bytes);
+  if (hosts && *hosts && (*hosts)->starts_with(confine::hosts_mark)) {
+    if (const auto gone = remove_file(directory.get(), hosts_name); !gone) return gone.error();
+  }
   const auto removed = remove_file(directory.get(), resolver_file);
   if (!removed) return removed.error();
   ::rmdir(path.c_str());

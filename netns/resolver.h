@@ -1,5 +1,5 @@
-// resolver: the resolv.conf of an agent that has a name server. ip(8) shows the files of
-// /etc/netns/NAMESPACE in /etc, and `exec` does the same with this one.
+// resolver: the resolv.conf and hosts of an agent that has a name server. ip(8) shows the files of
+// /etc/netns/NAMESPACE in /etc, and `exec` does the same with these.
 #pragma once
 
 #include <string>

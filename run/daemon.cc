@@ -141,9 +141,15 @@ Daemon::Daemon(std::string card, std::string agent, std::vector<control::Client>
       questions_{std::move(connections[2])},
       summary_{summary} {}
 
-Result<void> Daemon::serve(UniqueFd listener, std::vector<UniqueFd>) {
+Result<void> Daemon::serve(UniqueFd listener, std::vector<UniqueFd> captured) {
   const Json adopt{{"action", "adopt-listener"}, {"card", Json::parse(card_)}};
   if (auto done = ask(*adoption_, adopt, listener.get()); !done) return done;
+  const Json capture{{"action", "adopt-capture"}, {"agent", agent_}};
+  for (const UniqueFd& socket : captured) {
+    if (auto done = ask(*adoption_, capture, socket.get()); !done) {
+      return Error{done.error().message + "; --no-capture runs it without"};
+    }
+  }
   const Json tail{{"action", "tail"}, {"agent", agent_}};
   if (auto done = ask(tail_, tail); !done) return done;
   reader_ = std::thread{[this] { read_tail(); }};

@@ -23,6 +23,7 @@ class Daemon final : public Service {
   ~Daemon() override;
 
   [[nodiscard]] Result<void> serve(UniqueFd listener, std::vector<UniqueFd> captured) override;
+  [[nodiscard]] bool can_capture() const override { return true; }
   void tick() override {}
   void stop() override;
   [[nodiscard]] const std::string& agent() const override { return agent_; }

@@ -126,10 +126,11 @@ Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
 }
 
 void show_resolver(const CapturePlan& capture, confine::View& view) {
-  const auto place = confine::resolver_place();
-  if (place.empty()) return;
-  view.mounts.push_back(
-      {.target = place, .content = confine::Content::text, .text = capture.resolver_text()});
+  for (auto& file : confine::name_files(capture.resolver_text())) {
+    if (file.place.empty()) continue;
+    view.mounts.push_back(
+        {.target = file.place, .content = confine::Content::text, .text = std::move(file.text)});
+  }
 }
 
 std::string files_notice(const confine::View& view) {

@@ -17,6 +17,7 @@
 #include "confine/supervise.h"
 #include "run/kernel.h"
 #include "run/loopback.h"
+#include "run/ports.h"
 
 namespace stile::run {
 namespace {
@@ -122,6 +123,12 @@ int live_inside(const Plan& plan, const Channel& channel) {
     if (!channel.send_descriptor(fd)) return confine::own_failure;
   }
   captured->clear();
+  auto host_ports = listen_on(plan.host_ports, "inside");
+  if (!host_ports) return fail(host_ports.error());
+  for (const UniqueFd& fd : *host_ports) {
+    if (!channel.send_descriptor(fd)) return confine::own_failure;
+  }
+  host_ports->clear();
   if (!channel.await_step()) return confine::own_failure;
   if (const auto done = enter_directory(plan); !done) return fail(done.error());
   if (const auto done = apply_process_limits(plan.limits); !done) return fail(done.error());
@@ -164,11 +171,16 @@ Result<void> Jail::prepare(const Plan& plan) {
   auto listener = channel_.receive_descriptor();
   if (!listener) return Error{};  // the process inside has reported why
   listener_ = std::move(*listener);
-  const std::size_t captured = plan.capture ? plan.capture->sockets() : 0;
-  while (captured_.size() < captured) {
+  if (auto done = receive(plan.capture ? plan.capture->sockets() : 0, captured_); !done)
+    return done;
+  return receive(plan.host_ports.size(), host_ports_);
+}
+
+Result<void> Jail::receive(std::size_t count, std::vector<UniqueFd>& to) const {
+  while (to.size() < count) {
     auto fd = channel_.receive_descriptor();
-    if (!fd) return Error{};
-    captured_.push_back(std::move(*fd));
+    if (!fd) return Error{};  // the process inside has reported why
+    to.push_back(std::move(*fd));
   }
   return {};
 }

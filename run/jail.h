@@ -24,8 +24,9 @@ struct Plan {
   std::vector<std::string> command;
   std::vector<ProcessLimit> limits;
   std::optional<CapturePlan> capture;
-  bool was_found = false;  // the command exists outside
-  sigset_t mask{};         // the command's signal mask
+  std::vector<std::uint16_t> host_ports;  // that lead to the host
+  bool was_found = false;                 // the command exists outside
+  sigset_t mask{};                        // the command's signal mask
 };
 
 class Jail {
@@ -39,6 +40,8 @@ class Jail {
   [[nodiscard]] UniqueFd take_listener() noexcept { return std::move(listener_); }
   // Those of captured connections, as open_capture returned them; empty: nothing is captured.
   [[nodiscard]] std::vector<UniqueFd> take_captured() noexcept { return std::move(captured_); }
+  // One for each of host_ports, inside.
+  [[nodiscard]] std::vector<UniqueFd> take_host_ports() noexcept { return std::move(host_ports_); }
   // The first process inside. It ends with the command, and all other processes inside end with it.
   [[nodiscard]] pid_t first_process() const noexcept { return pid_; }
   // Starts the command.
@@ -49,10 +52,11 @@ class Jail {
  private:
   Jail(pid_t pid, Channel channel) : pid_{pid}, channel_{std::move(channel)} {}
   [[nodiscard]] Result<void> prepare(const Plan& plan);
+  [[nodiscard]] Result<void> receive(std::size_t count, std::vector<UniqueFd>& to) const;
   pid_t pid_;
   Channel channel_;
   UniqueFd listener_;
-  std::vector<UniqueFd> captured_;
+  std::vector<UniqueFd> captured_, host_ports_;
 };
 
 }  // namespace stile::run

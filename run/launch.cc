@@ -213,10 +213,12 @@ class Preparation {
                               name);
     launch_.harmless = profile->harmless;
     agent().allow.insert(agent().allow.end(), profile->allow.begin(), profile->allow.end());
+    for (const auto& text : profile->can) agent().can.push_back({text, 0, 0});
     auto variables = profile->environment;
     for (const auto& one : permissions().launch.environment) set_variable(one, variables);
     permissions().launch.environment = std::move(variables);
     for (const auto& secret : profile->secrets) add_profile_secret(secret);
+    for (const auto& request : profile->requests) add_profile_request(request);
     add_home_paths(profile->read, permissions().launch.read);
     add_home_paths(profile->write, permissions().launch.write);
   }
@@ -303,6 +305,19 @@ class Preparation {
     if (!value.empty()) launch_.secret_values[name] = std::move(value);
   }
 
+  // Without the secret the host stays sealed, so that people who log in keep their own credential.
+  void add_profile_request(const config::RequestSettings& request) {
+    const auto is_host = [&](const config::PlacedPattern& host) {
+      return host.pattern.text() == request.host.pattern.text();
+    };
+    const auto& secrets = launch_.settings.secret;
+    if (std::any_of(secrets.begin(), secrets.end(), [&](const config::SecretSettings& secret) {
+          return std::any_of(secret.hosts.begin(), secret.hosts.end(), is_host);
+        })) {
+      agent().request.push_back(request);
+    }
+  }
+
   void resolve(std::vector<std::string>& paths, const char* key) {
     const auto named = std::exchange(paths, {});
     add_paths(named, key, paths);
@@ -384,6 +399,10 @@ class Preparation {
           problems_.error({}, "", refused.error().message);
         }
       }
+    }
+    if (!restriction->has_network && !(options_.publish.empty() && options_.host_port.empty())) {
+      problems_.error({file, 0, 0}, "network",
+                      "is false, so that --publish and --host-port cannot be used");
     }
     auto wide = permissions();
     config::CapabilityFiles capabilities{::geteuid()};

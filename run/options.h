@@ -1,6 +1,7 @@
 // Options: the command line of `stile run`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct Options {
   std::vector<std::string> read, write;  // paths that it sees beside the system and this directory
   std::vector<std::string> expose;       // paths that it sees with the sockets in them
   std::string files = "view";            // or "host"
+  std::vector<std::uint16_t> publish;    // ports of this host's loopback that lead to the command
+  std::vector<std::uint16_t> host_port;  // ports of its loopback that lead to this host
   std::optional<std::string> profile;  // by name; none: that of the command's name, if there is one
   bool no_profile = false;
   std::optional<std::string> restriction;  // a file that can only take away

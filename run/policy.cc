@@ -60,7 +60,9 @@ config::Checked<Policy> make_policy(const Launch& launch, bool runs_nothing) {
   if (problems.has_errors()) return problems;
   control::Reading reading{std::move(loaded), std::move(shared), {std::move(*compiled)}};
   auto base = control::read_file_policy(
-      [&]() -> config::Checked<control::Reading> { return std::move(reading); });
+      [&](const config::FleetLayer&) -> config::Checked<control::Reading> {
+        return std::move(reading);
+      });
   if (!base) return base.error();
   return Policy{agent.id, std::move(*base)};
 }

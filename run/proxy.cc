@@ -8,6 +8,7 @@
 #include "proxy/server/version.h"
 #include "proxy/server/worker_options.h"
 #include "run/capture.h"
+#include "run/ports.h"
 
 namespace stile::run {
 namespace {
@@ -37,7 +38,8 @@ Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options
   auto log = audit::Log::open(std::move(log_options));
   if (!log) return log.error();
   (*log)->set_tap([&summary](std::string_view lines) { summary.add(lines); });
-  std::unique_ptr<Proxy> proxy{new Proxy{std::move(policy), std::move(*log), std::move(control)}};
+  std::unique_ptr<Proxy> proxy{
+      new Proxy{std::move(policy), std::move(*log), std::move(control), ports_text(options)}};
   if (auto done = proxy->prepare_opening(); !done) return done.error();
   return proxy;
 }
@@ -58,11 +60,13 @@ Trust Proxy::trust() const {
   return interceptor_ ? Trust{interceptor_->authority().trusted(), {}} : Trust{};
 }
 
-Proxy::Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control)
+Proxy::Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control,
+             std::vector<std::string> ports)
     : policy_{std::move(policy)},
       log_{std::move(log)},
       dns_files_{policy_.base->loaded.settings.dns},
-      control_socket_{std::move(control)} {}
+      control_socket_{std::move(control)},
+      ports_{std::move(ports)} {}
 
 Proxy::~Proxy() { stop(); }
 
@@ -74,6 +78,15 @@ Result<void> Proxy::serve(UniqueFd listener, std::vector<UniqueFd> captured) {
   start.policy = snapshot->generation();
   start.version = server::version;
   write_line(start);
+  for (const auto& port : ports_) {
+    audit::Record line;
+    line.event = audit::Event::policy;
+    line.agent = policy_.agent;
+    line.policy = snapshot->generation();
+    line.actor = "stile run";
+    line.detail = port;
+    write_line(line);
+  }
   shared_ = std::make_unique<session::Shared>(snapshot,
                                               control_->editor().settings().netns.capture_subnet);
   shared_->granted_by = session::GrantedBy::flag;

@@ -34,7 +34,8 @@ class Proxy final : public Service {
   [[nodiscard]] Trust trust() const override;
 
  private:
-  Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control);
+  Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control,
+        std::vector<std::string> ports);
   [[nodiscard]] Result<void> prepare_opening();
   [[nodiscard]] Result<void> start_worker(UniqueFd listener, std::vector<UniqueFd> captured);
   void write_line(audit::Record record);
@@ -46,6 +47,7 @@ class Proxy final : public Service {
   server::DnsFiles dns_files_;
   std::optional<server::HostAddresses> addresses_;
   UniqueFd control_socket_;
+  std::vector<std::string> ports_;  // that bypass the policy, for the log
   std::unique_ptr<server::RunControl> control_;
   std::unique_ptr<session::Shared> shared_;
   server::Workers workers_;  // one

@@ -24,6 +24,7 @@
 #include "run/launch.h"
 #include "run/limits.h"
 #include "run/live_lines.h"
+#include "run/ports.h"
 #include "run/proxy.h"
 #include "run/summary.h"
 #include "run/terminal.h"
@@ -56,6 +57,7 @@ Result<Plan> make_plan(const Options& options, const Launch& launch, const std::
   plan.files = std::move(*files);
   plan.command = launch.command;
   plan.limits = process_limits(launch.permissions.launch.limits);
+  plan.host_ports = options.host_port;
   const auto& name = launch.command[0];
   plan.was_found = name.find('/') != std::string::npos && ::access(name.c_str(), F_OK) == 0;
   return plan;
@@ -87,6 +89,18 @@ Result<std::unique_ptr<Service>> open_service(Policy policy, const Options& opti
   return options.connect
              ? as_service(Daemon::open(*options.connect, launch, summary))
              : as_service(Proxy::open(std::move(policy), options, std::move(control), summary));
+}
+
+// The listeners of the host are made after the process inside: it must never have them.
+Result<void> open_ports(const Options& options, Jail& jail, const Identity& identity) {
+  auto published = listen_on(options.publish, "of this host");
+  if (!published) return published.error();
+  if (auto done =
+          start_relay(std::move(*published), options.publish, identity, jail.first_process());
+      !done) {
+    return done;
+  }
+  return start_relay(jail.take_host_ports(), options.host_port, identity, 0);
 }
 
 // How to allow more from another terminal.
@@ -176,6 +190,10 @@ int dry_run(const Options& options, const Launch& launch) {
   const auto plan = make_plan(options, launch, {}, {});
   if (!plan) return fail(plan.error().message);
   print_plan(launch, plan->files.view.view, std::cout);
+  if (const auto ports = ports_text(options); !ports.empty()) {
+    std::cout << "\n# Ports\n";
+    for (const auto& line : ports) std::cout << line << '\n';
+  }
   return std::cout.flush() ? 0 : confine::own_failure;
 }
 
@@ -229,7 +247,8 @@ int run(const Options& options) {
   if (!jail) return fail(jail.error().message);
   const Attempts attempts{jail->first_process()};
   say(limit_group(jail->first_process(), launch->permissions.launch.limits));
-  auto ready = give_up_powers(plan->identity);
+  auto ready = open_ports(options, *jail, plan->identity);
+  if (ready) ready = give_up_powers(plan->identity);
   if (ready) ready = (*service)->serve(jail->take_listener(), jail->take_captured());
   if (!ready) {
     jail->abandon();

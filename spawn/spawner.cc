@@ -61,6 +61,12 @@ UnitFacts facts_of(const Record& record, const std::string& netns) {
   return facts;
 }
 
+bool is_running(const std::vector<Manager::Known>& units, const std::string& name) {
+  return std::any_of(units.begin(), units.end(), [&](const Manager::Known& unit) {
+    return unit.name == name && unit.active_state != "inactive" && unit.active_state != "failed";
+  });
+}
+
 }  // namespace
 
 Spawner::Spawner(Parts parts, Settings settings)
@@ -71,12 +77,7 @@ Spawner::Spawner(Parts parts, Settings settings)
 Result<void> Spawner::recover() {
   const auto units = parts_.manager->list(unit_name("*"));
   if (!units) return units.error();
-  const auto is_alive = [&](const std::string& id) {
-    return std::any_of(units->begin(), units->end(), [&](const Manager::Known& unit) {
-      return unit.name == unit_name(id) && unit.active_state != "inactive" &&
-             unit.active_state != "failed";
-    });
-  };
+  const auto is_alive = [&](const std::string& id) { return is_running(*units, unit_name(id)); };
   for (auto& record : parts_.records.all()) {
     if (is_alive(record.id)) {
       say("worker " + record.id + " found again");
@@ -302,7 +303,12 @@ void Spawner::removed(const std::string& unit) {
   const auto id = id_of_unit(unit);
   const auto* worker = id.empty() ? nullptr : find(id);
   // A unit that is being started is reported by its job.
-  if (worker != nullptr && worker->state != State::starting) forget(id);
+  if (worker == nullptr || worker->state == State::starting) return;
+  // When systemd reads its files again, it forgets all units and then knows them again. If it does
+  // not say, the worker stays: what has ended is found at the next start.
+  const auto units = parts_.manager->list(unit);
+  if (!units) return say("worker " + id + " may have ended: " + units.error().message);
+  if (!is_running(*units, unit)) forget(id);
 }
 
 void Spawner::forget(const std::string& id) {

@@ -15,15 +15,12 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::chrono::seconds patience{20};  // a `mode` waits for the disk of the daemon
-
 // One connection; its handlers keep it alive.
 class Call : public std::enable_shared_from_this<Call> {
  public:
   struct Handlers {
-    ControlLink::OnLine on_line;
+    ControlLink::TakeLine on_line;
     std::function<void()> on_end;
-    bool wants_more;  // more than one line
   };
   Call(asio::io_context& context, std::string request, Handlers handlers)
       : socket_{context},
@@ -31,7 +28,7 @@ class Call : public std::enable_shared_from_this<Call> {
         request_{std::move(request) + '\n'},
         handlers_{std::move(handlers)} {}
 
-  void start(const std::vector<std::string>& paths) {
+  void start(const std::vector<std::string>& paths, std::chrono::seconds patience) {
     deadline_.expires_after(patience);
     deadline_.async_wait([self = shared_from_this()](error_code ec) {
       if (!ec) self->end();
@@ -75,8 +72,7 @@ class Call : public std::enable_shared_from_this<Call> {
     for (auto at = buffer_.find('\n', searched); at != std::string::npos;
          at = buffer_.find('\n', begin)) {
       deadline_.cancel();
-      handlers_.on_line(std::string_view{buffer_}.substr(begin, at - begin));
-      if (!handlers_.wants_more) return end();
+      if (!handlers_.on_line(std::string_view{buffer_}.substr(begin, at - begin))) return end();
       begin = at + 1;
     }
     buffer_.erase(0, begin);
@@ -101,29 +97,45 @@ class Call : public std::enable_shared_from_this<Call> {
 
 }  // namespace
 
-ControlLink::ControlLink(asio::io_context& context, std::vector<std::string> paths)
-    : context_{context}, paths_{std::move(paths)}, calls_{std::make_shared<std::size_t>(0)} {}
+ControlLink::ControlLink(asio::io_context& context, std::vector<std::string> paths, Limits limits)
+    : context_{context},
+      paths_{std::move(paths)},
+      limits_{limits},
+      calls_{std::make_shared<std::size_t>(0)} {}
 
 void ControlLink::ask(std::string request, Done done) {
-  if (*calls_ == max_calls) {
+  if (*calls_ == limits_.calls) {
     asio::post(context_, [done = std::move(done)] { done(std::nullopt); });
     return;
   }
   ++*calls_;
   auto answer = std::make_shared<std::optional<std::string>>();
-  const auto on_line = [answer](std::string_view line) { answer->emplace(line); };
+  const auto on_line = [answer](std::string_view line) {
+    answer->emplace(line);
+    return false;
+  };
   const auto on_end = [answer, calls = calls_, done = std::move(done)] {
     --*calls;
     done(std::move(*answer));
   };
-  std::make_shared<Call>(context_, std::move(request), Call::Handlers{on_line, on_end, false})
-      ->start(paths_);
+  std::make_shared<Call>(context_, std::move(request), Call::Handlers{on_line, on_end})
+      ->start(paths_, limits_.patience);
 }
 
 void ControlLink::follow(std::string request, OnLine on_line, std::function<void()> on_end) {
+  read(
+      std::move(request),
+      [on_line = std::move(on_line)](std::string_view line) {
+        on_line(line);
+        return true;
+      },
+      std::move(on_end));
+}
+
+void ControlLink::read(std::string request, TakeLine on_line, std::function<void()> on_end) {
   std::make_shared<Call>(context_, std::move(request),
-                         Call::Handlers{std::move(on_line), std::move(on_end), true})
-      ->start(paths_);
+                         Call::Handlers{std::move(on_line), std::move(on_end)})
+      ->start(paths_, limits_.patience);
 }
 
 }  // namespace stile::web

@@ -1,7 +1,8 @@
-// ControlLink: requests to the daemon's control socket, without blocking.
+// ControlLink: requests to the daemon's or the spawner's socket, without blocking.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -14,12 +15,15 @@ namespace stile::web {
 
 class ControlLink {
  public:
-  static constexpr std::size_t max_calls = 32;  // at the same time; more fail at once
+  struct Limits {
+    std::size_t calls = 32;             // at the same time; more fail at once
+    std::chrono::seconds patience{20};  // a `mode` waits for the disk of the daemon
+  };
   // A list of many agents is megabytes.
   static constexpr std::size_t max_answer_bytes = std::size_t{8} << 20;
 
   // The socket is the first of the paths on which a process listens.
-  ControlLink(boost::asio::io_context& context, std::vector<std::string> paths);
+  ControlLink(boost::asio::io_context& context, std::vector<std::string> paths, Limits limits);
 
   // The answer line; nullopt: no daemon, or no answer in time.
   using Done = std::function<void(std::optional<std::string> answer)>;
@@ -29,9 +33,14 @@ class ControlLink {
   using OnLine = std::function<void(std::string_view line)>;
   void follow(std::string request, OnLine on_line, std::function<void()> on_end);
 
+  // The same, until on_line returns false.
+  using TakeLine = std::function<bool(std::string_view line)>;
+  void read(std::string request, TakeLine on_line, std::function<void()> on_end);
+
  private:
   boost::asio::io_context& context_;
   std::vector<std::string> paths_;
+  Limits limits_;
   std::shared_ptr<std::size_t> calls_;
 };
 

@@ -1,12 +1,14 @@
 // Feed: one tail for all pages, and questions to the daemon while a page is open.
 #include "web/feed.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "base/json.h"
 #include "base/unix_time.h"
 #include "control/client.h"
+#include "web/worker_list.h"
 
 namespace stile::web {
 namespace {
@@ -61,8 +63,8 @@ void add_frame(std::string& out, std::string_view event, std::string_view data) 
   out.append("event: ").append(event).append("\ndata: ").append(data).append("\n\n");
 }
 
-constexpr std::array<std::string_view, 5> topic_names{"status", "strip", "agents", "connections",
-                                                      "asks"};
+constexpr std::array<std::string_view, 6> topic_names{"status",      "strip", "agents",
+                                                      "connections", "asks",  "workers"};
 
 }  // namespace
 
@@ -72,8 +74,12 @@ void Feed::Topic::set(std::string fresh) {
   ++version;
 }
 
-Feed::Feed(asio::io_context& context, ControlLink& link)
-    : context_{context}, link_{link}, poll_timer_{context}, tick_timer_{context} {
+Feed::Feed(asio::io_context& context, ControlLink& link, ControlLink* spawner)
+    : context_{context},
+      link_{link},
+      spawner_{spawner},
+      poll_timer_{context},
+      tick_timer_{context} {
   static_assert(topic_names.size() == shared_count);
 }
 
@@ -108,6 +114,7 @@ void Feed::follow_asks() {
   link_.follow(R"({"action":"asks","follow":true})",
                [this](std::string_view line) {
                  if (line.starts_with(R"({"ok":false)")) {
+                   open_asks_.clear();
                    topics_[asks].set(R"({"available":false,"asks":[]})");
                  } else {
                    poll_asks();
@@ -125,9 +132,25 @@ void Feed::poll_asks() {
     topics_[asks].is_asked = false;
     const auto list = answer ? answer->find('[') : std::string::npos;
     if (list == std::string::npos || !control::is_ok(*answer)) {
+      open_asks_.clear();
       return topics_[asks].set(R"({"available":false,"asks":[]})");
     }
+    open_asks_ = a2a::parse_asks(*answer);
     topics_[asks].set(R"({"available":true,)" + answer->substr(answer->find("\"asks\":")));
+  });
+}
+
+const a2a::OpenAsk* Feed::ask_of(std::string_view agent) const {
+  const auto found = std::find_if(open_asks_.begin(), open_asks_.end(),
+                                  [&](const a2a::OpenAsk& one) { return one.agent == agent; });
+  return found == open_asks_.end() ? nullptr : &*found;
+}
+
+void Feed::poll_workers() {
+  if (spawner_ == nullptr || std::exchange(topics_[workers].is_asked, true)) return;
+  list_workers(*spawner_, [this](std::string text) {
+    topics_[workers].is_asked = false;
+    topics_[workers].set(std::move(text));
   });
 }
 
@@ -184,6 +207,7 @@ void Feed::refresh() {
   if (pages_.empty()) return;
   poll_topic(agents, request_for("agents"));
   poll_topic(connections, request_for("connections"));
+  poll_workers();
   topics_[strip].set(history_.strip_json(unix_micros()));
   if (topics_[asks].text.starts_with(R"({"available":true)")) poll_asks();
   for (const auto& watcher : pages_) poll_details(watcher);
@@ -234,6 +258,7 @@ void Feed::tell(Watcher& watcher) {
   std::string frames;
   for (std::size_t i = 0; i < shared_count; ++i) {
     if (watcher.seen[i] == topics_[i].version) continue;
+    if (watcher.view.is_about_workers && i != workers) continue;
     watcher.seen[i] = topics_[i].version;
     add_frame(frames, topic_names[i], topics_[i].text);
   }
@@ -244,7 +269,8 @@ void Feed::tell(Watcher& watcher) {
     add_frame(frames, "hosts", watcher.hosts.text);
   }
   const bool is_first = !std::exchange(watcher.has_begun, true);
-  if (is_first || watcher.next_line < history_.next_number()) {
+  const bool wants_lines = !watcher.view.is_about_workers;
+  if (wants_lines && (is_first || watcher.next_line < history_.next_number())) {
     const auto news = history_.lines_since(watcher.next_line, watcher.view.filter,
                                            is_first ? lines_at_start : lines_at_once);
     watcher.next_line = history_.next_number();

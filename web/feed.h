@@ -15,7 +15,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "a2a/task.h"
 #include "web/control_link.h"
 #include "web/history.h"
 
@@ -35,7 +37,8 @@ class Page {
 // What a page looks at.
 struct View {
   Filter filter;
-  std::string agent, host;  // whose details it shows; empty: none
+  std::string agent, host;        // whose details it shows; empty: none
+  bool is_about_workers = false;  // it gets nothing but the list of workers
 };
 
 class Feed {
@@ -45,7 +48,8 @@ class Feed {
   static constexpr std::size_t lines_at_start = 1000;
   static constexpr std::size_t max_connections_shown = 200;
 
-  Feed(boost::asio::io_context& context, ControlLink& link);
+  // `spawner` is null if there is none.
+  Feed(boost::asio::io_context& context, ControlLink& link, ControlLink* spawner);
   void start();
   [[nodiscard]] bool is_full();
   // The page gets everything at once, then what is new, until its pointer expires.
@@ -53,6 +57,8 @@ class Feed {
   // Something was changed through this server: the pages see it without delay.
   void refresh();
   [[nodiscard]] const History& history() const noexcept { return history_; }
+  // The request of that agent that waits for a person; null: none does.
+  [[nodiscard]] const a2a::OpenAsk* ask_of(std::string_view agent) const;
 
  private:
   // A text that replaces the one before.
@@ -62,7 +68,7 @@ class Feed {
     bool is_asked = false;  // an answer is awaited
     void set(std::string fresh);
   };
-  enum Shared : std::size_t { status, strip, agents, connections, asks, shared_count };
+  enum Shared : std::size_t { status, strip, agents, connections, asks, workers, shared_count };
   struct Watcher {
     std::weak_ptr<Page> page;
     View view;
@@ -80,6 +86,7 @@ class Feed {
   void poll();
   void poll_status();
   void poll_asks();
+  void poll_workers();
   void poll_topic(Shared name, std::string request);
   void poll_details(const WatcherPtr& watcher);
   void set_status(const std::optional<std::string>& answer);
@@ -90,9 +97,11 @@ class Feed {
 
   boost::asio::io_context& context_;
   ControlLink& link_;
+  ControlLink* spawner_;
   boost::asio::steady_timer poll_timer_, tick_timer_;
   History history_;
   std::array<Topic, shared_count> topics_;
+  std::vector<a2a::OpenAsk> open_asks_;
   std::list<WatcherPtr> pages_;
   bool is_ticking_ = false;
   std::uint64_t missed_ = 0;  // lines that the daemon did not pass on

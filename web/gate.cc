@@ -11,6 +11,27 @@ bool is_json(std::string_view type) {
   return equal_ignoring_case(type.substr(0, end), "application/json");
 }
 
+bool is_a2a_json(std::string_view type) {
+  return is_json(type) ||
+         equal_ignoring_case(type.substr(0, type.find(';')), "application/a2a+json");
+}
+
+// A program has no cookie but the token of a worker, which no browser adds by itself. Still no page
+// of another site may send such a request.
+Refusal judge_program(const std::vector<Origin>& own, Method method, const Credentials& given) {
+  const bool is_page = given.origin.has_value();
+  if (is_page && !is_own_origin(own, given.hosts.front(), *given.origin)) {
+    return Refusal::foreign_origin;
+  }
+  if (!given.fetch_site.empty() && given.fetch_site != "same-origin") {
+    return Refusal::foreign_origin;
+  }
+  // A request without a body, such as a cancellation, has no type.
+  const bool is_json_body =
+      method != Method::post || given.content_type.empty() || is_a2a_json(given.content_type);
+  return is_json_body ? Refusal::none : Refusal::not_json;
+}
+
 // A browser sends Origin with every POST. A GET of the page itself may lack it.
 bool is_foreign(const std::vector<Origin>& own, Method method, const Credentials& given) {
   if (given.origin && !is_own_origin(own, given.hosts.front(), *given.origin)) return true;
@@ -27,6 +48,7 @@ Refusal judge(const std::vector<Origin>& own, Sessions& sessions, Method method,
   const bool is_api = endpoint != Endpoint::asset && endpoint != Endpoint::none &&
                       endpoint != Endpoint::other_method;
   if (!is_api) return Refusal::none;
+  if (endpoint == Endpoint::a2a) return judge_program(own, method, given);
   if (is_foreign(own, method, given)) return Refusal::foreign_origin;
   if (method == Method::post && !is_json(given.content_type)) return Refusal::not_json;
   if (endpoint == Endpoint::login) return Refusal::none;

@@ -14,10 +14,13 @@
 #include "base/ascii.h"
 #include "base/json.h"
 #include "web/assets.h"
+#include "web/client.h"
 #include "web/control_request.h"
 #include "web/gate.h"
+#include "web/policy_exchange.h"
 #include "web/route.h"
 #include "web/target.h"
+#include "web/workers_exchange.h"
 
 namespace stile::web {
 namespace {
@@ -34,7 +37,6 @@ constexpr std::size_t max_drained_bytes = 256 * 1024;
 constexpr std::size_t max_head_bytes = 8192;
 constexpr std::size_t max_body_bytes = 64 * 1024;  // as a request to the control socket
 constexpr std::string_view cookie_name = "stile-web";
-constexpr std::string_view json_type = "application/json";
 
 // No script, style or connection from elsewhere, none inline, no frame around the page, and no way
 // to make elements from text.
@@ -42,17 +44,6 @@ constexpr std::string_view content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'";
-
-std::string error_json(std::string_view code, std::string_view message) {
-  std::string out;
-  {
-    JsonObject object{out};
-    object.add("ok", false);
-    JsonObject error{object.key("error")};
-    error.add("code", code).add("message", message);
-  }
-  return out;
-}
 
 Method method_of(http::verb verb) {
   if (verb == http::verb::get || verb == http::verb::head) return Method::get;
@@ -71,7 +62,9 @@ void add_headers(Fields& fields) {
 }
 
 // One connection; its handlers keep it alive. A stream of events is a page of the feed.
-class Connection final : public Page, public std::enable_shared_from_this<Connection> {
+class Connection final : public Page,
+                         public Client,
+                         public std::enable_shared_from_this<Connection> {
  public:
   Connection(Protocol::socket socket, Site& site)
       : stream_{std::move(socket)}, site_{site}, open_{site.open} {
@@ -104,11 +97,61 @@ class Connection final : public Page, public std::enable_shared_from_this<Connec
                       });
   }
 
+  void answer(Answer said) override {
+    more_headers_ = std::move(said.headers);
+    answer(said.status, said.type, std::move(said.body));
+  }
+
+  void begin_stream(Written written) override {
+    head_.emplace(http::status::ok, request().version());
+    add_headers(*head_);
+    head_->set(http::field::content_type, "text/event-stream");
+    head_->set(http::field::connection, "close");  // the stream has no length
+    head_serializer_.emplace(*head_);
+    is_writing_ = true;
+    stream_.expires_after(time_limit);
+    http::async_write_header(stream_, *head_serializer_,
+                             [self = shared_from_this(), written = std::move(written)](
+                                 beast::error_code ec, std::size_t) {
+                               self->is_writing_ = false;
+                               if (ec) return;
+                               self->stream_.expires_never();
+                               self->watch();
+                               written();
+                             });
+  }
+
+  void write(std::string frames, Written written) override {
+    frames_ = std::move(frames);
+    stream_.expires_after(time_limit);
+    asio::async_write(stream_, asio::buffer(frames_),
+                      [self = shared_from_this(), written = std::move(written)](
+                          beast::error_code ec, std::size_t) {
+                        if (ec) return self->close();
+                        self->stream_.expires_never();
+                        written();
+                      });
+  }
+
+  void end() override { close(); }
+
+  // A client sends nothing before it has its answer.
+  void watch() override {
+    stream_.expires_never();
+    stream_.socket().async_wait(Protocol::socket::wait_read,
+                                [self = shared_from_this(), number = ++watch_](beast::error_code) {
+                                  if (number == self->watch_) self->close();
+                                });
+  }
+
+  [[nodiscard]] bool has_gone() const override { return has_gone_; }
+
  private:
   using Request = http::request<http::string_body>;
   [[nodiscard]] const Request& request() const { return parser_->get(); }
 
   void close() {
+    has_gone_ = true;
     beast::error_code ignored;
     stream_.socket().close(ignored);
   }
@@ -192,7 +235,19 @@ class Connection final : public Page, public std::enable_shared_from_this<Connec
         site_.sessions.log_out(given.cookie);
         return answer(200, json_type, R"({"ok":true})");
       case Endpoint::events:
-        return stream_events(*target);
+        return stream_events(*target, false);
+      case Endpoint::worker_events:
+        return stream_events(*target, true);
+      case Endpoint::check:
+        stream_.expires_never();  // it reads a whole log
+        return std::make_shared<PolicyExchange>(site_.link, site_.capabilities, shared_from_this())
+            ->start(request().body());
+      case Endpoint::workers:
+        stream_.expires_never();  // a batch of workers takes its time; the links have deadlines
+        return std::make_shared<WorkersExchange>(site_.context, site_.spawner, shared_from_this())
+            ->start(route.action, route.name, request().body());
+      case Endpoint::a2a:
+        return serve_a2a(route, *target, given.hosts.front());
       case Endpoint::hosts:
         return answer(
             200, json_type,
@@ -200,6 +255,24 @@ class Connection final : public Page, public std::enable_shared_from_this<Connec
       case Endpoint::control:
         return ask_daemon(route, method);
     }
+  }
+
+  void serve_a2a(const Route& route, const Target& target, const std::string& host) {
+    if (site_.desk == nullptr) {
+      return answer_error(404, "no-spawner", "stile-web was started without a spawner");
+    }
+    A2aRequest made;
+    made.worker = route.name;
+    path_ = route.rest;
+    const bool is_head = request().method() == http::verb::head;
+    made.http = {is_head ? "GET" : std::string_view{request().method_string()}, path_,
+                 request().body(), target.query, header("A2A-Version")};
+    made.authorization = header("Authorization");
+    made.last_event = header("Last-Event-ID");
+    made.known_tag = header("If-None-Match");
+    made.url = url_of_host(site_.origins, host) + "/agents/" + route.name;
+    stream_.expires_never();  // the link has its own deadline
+    std::make_shared<A2aExchange>(*site_.desk, shared_from_this(), std::move(made))->start();
   }
 
   void log_in(Sessions::Time now) {
@@ -234,49 +307,32 @@ class Connection final : public Page, public std::enable_shared_from_this<Connec
     });
   }
 
-  void stream_events(const Target& target) {
+  void stream_events(const Target& target, bool is_about_workers) {
     if (site_.feed.is_full()) {
       return answer_error(503, "too-many-pages", "too many pages are open; close one");
     }
     View view;
+    view.is_about_workers = is_about_workers;
     view.filter.agent = target.value("agent");
     view.filter.verdict = target.value("verdict");
     view.filter.host = lower_case(target.value("host"));
     view.filter.host_is_whole = target.value("whole") == "1";
     view.agent = target.value("show_agent");
     view.host = target.value("show_host");
-    head_.emplace(http::status::ok, request().version());
-    add_headers(*head_);
-    head_->set(http::field::content_type, "text/event-stream");
-    head_->set(http::field::connection, "close");  // the stream has no length
-    head_serializer_.emplace(*head_);
-    is_writing_ = true;
-    stream_.expires_after(time_limit);
-    http::async_write_header(
-        stream_, *head_serializer_,
-        [self = shared_from_this(), view = std::move(view)](beast::error_code ec, std::size_t) {
-          self->is_writing_ = false;
-          if (ec) return;
-          self->stream_.expires_never();
-          self->site_.feed.add(self, view);
-          self->wait_for_end();
-        });
-  }
-
-  // A browser sends nothing more on a stream.
-  void wait_for_end() {
-    stream_.socket().async_wait(Protocol::socket::wait_read,
-                                [self = shared_from_this()](beast::error_code) { self->close(); });
+    begin_stream(
+        [self = shared_from_this(), view = std::move(view)] { self->site_.feed.add(self, view); });
   }
 
   void answer_error(unsigned status, std::string_view code, std::string_view message) {
-    answer(status, json_type, error_json(code, message));
+    answer(error_answer(status, code, message));
   }
 
   void answer(unsigned status, std::string_view type, std::string body) {
+    ++watch_;
     response_ = {http::int_to_status(status), request().version()};
     add_headers(response_);
     response_.set(http::field::content_type, type);
+    for (const auto& [name, value] : std::exchange(more_headers_, {})) response_.set(name, value);
     if (!set_cookie_.empty())
       response_.set(http::field::set_cookie, std::exchange(set_cookie_, {}));
     response_.keep_alive(request().keep_alive() && !must_close_);
@@ -300,8 +356,10 @@ class Connection final : public Page, public std::enable_shared_from_this<Connec
   http::response<http::string_body> response_;
   std::optional<http::response<http::empty_body>> head_;
   std::optional<http::response_serializer<http::empty_body>> head_serializer_;
-  std::string set_cookie_, frames_;
-  bool is_writing_ = false, must_close_ = false;
+  std::string set_cookie_, frames_, path_;
+  std::vector<std::pair<std::string_view, std::string>> more_headers_;
+  std::uint64_t watch_ = 0;  // counts waits for the end, so that an old one ends nothing
+  bool is_writing_ = false, must_close_ = false, has_gone_ = false;
   std::shared_ptr<std::size_t> open_;  // outlives the site at the end of the program
 };
 

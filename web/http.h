@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "config/capability.h"
+#include "web/a2a_exchange.h"
 #include "web/control_link.h"
 #include "web/feed.h"
 #include "web/origin.h"
@@ -19,10 +21,14 @@ namespace stile::web {
 
 // What all connections share.
 struct Site {
+  boost::asio::io_context& context;
   std::vector<Origin> origins;
   Sessions& sessions;
   ControlLink& link;
+  ControlLink* spawner;  // null: there is none
   Feed& feed;
+  A2aDesk* desk;  // null: there is no spawner
+  const config::CapabilityFiles& capabilities;
   std::shared_ptr<std::size_t> open = std::make_shared<std::size_t>(0);  // connections
 };
 

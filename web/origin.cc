@@ -38,6 +38,12 @@ bool is_own_host(const std::vector<Origin>& own, std::string_view host) noexcept
                      [&](const Origin& origin) { return origin.authority == host; });
 }
 
+std::string url_of_host(const std::vector<Origin>& own, std::string_view host) {
+  const auto found = std::find_if(own.begin(), own.end(),
+                                  [&](const Origin& origin) { return origin.authority == host; });
+  return found == own.end() ? "" : found->text();
+}
+
 bool is_own_origin(const std::vector<Origin>& own, std::string_view host,
                    std::string_view origin) noexcept {
   return std::any_of(own.begin(), own.end(), [&](const Origin& one) {

@@ -22,6 +22,9 @@ struct Origin {
 // to 127.0.0.1 counts as same-origin for the browser, but its Host is the foreign name.
 [[nodiscard]] bool is_own_host(const std::vector<Origin>& own, std::string_view host) noexcept;
 
+// Where programs reach this server under that Host, which is one of ours.
+[[nodiscard]] std::string url_of_host(const std::vector<Origin>& own, std::string_view host);
+
 // Whether an Origin header is one of ours, and the request was sent to that same authority.
 [[nodiscard]] bool is_own_origin(const std::vector<Origin>& own, std::string_view host,
                                  std::string_view origin) noexcept;

@@ -35,6 +35,16 @@ constexpr std::array rows{
     Row{Method::post, "/api/v1/mode", Endpoint::control, "mode"},
     Row{Method::get, "/api/v1/asks", Endpoint::control, "asks"},
     Row{Method::post, "/api/v1/asks/{}/answer", Endpoint::control, "answer", "ask"},
+    Row{Method::get, "/api/v1/config", Endpoint::control, "config"},
+    Row{Method::post, "/api/v1/config/check", Endpoint::check},
+    Row{Method::post, "/api/v1/agents/spawn", Endpoint::workers, "spawn"},
+    Row{Method::get, "/api/v1/agents/active", Endpoint::workers, "active"},
+    Row{Method::post, "/api/v1/agents/stop-all", Endpoint::workers, "stop-all"},
+    Row{Method::get, "/api/v1/agents/status", Endpoint::workers, "status"},
+    Row{Method::get, "/api/v1/agents/containment-status", Endpoint::control, "agents"},
+    Row{Method::get, "/api/v1/agents/events", Endpoint::worker_events},
+    Row{Method::get, "/api/v1/agents/{}", Endpoint::workers, "one"},
+    Row{Method::post, "/api/v1/agents/{}/stop", Endpoint::workers, "stop"},
 };
 
 constexpr std::size_t most_name_bytes = 64;
@@ -62,6 +72,20 @@ std::optional<std::string_view> match(std::string_view pattern, std::string_view
   return is_name(name) ? std::optional{name} : std::nullopt;
 }
 
+// "/agents/ID/rest", for programs that speak A2A.
+constexpr std::string_view a2a_prefix = "/agents/";
+
+Route a2a_route(std::string_view path) {
+  Route route;
+  path.remove_prefix(a2a_prefix.size());
+  const auto end = path.find('/');
+  if (end == std::string_view::npos || !is_name(path.substr(0, end))) return route;
+  route.endpoint = Endpoint::a2a;
+  route.name = path.substr(0, end);
+  route.rest = path.substr(end);
+  return route;
+}
+
 }  // namespace
 
 Route find_route(Method method, std::string_view path) {
@@ -70,11 +94,12 @@ Route find_route(Method method, std::string_view path) {
     route.endpoint = method == Method::get ? Endpoint::asset : Endpoint::other_method;
     return route;
   }
+  if (path.starts_with(a2a_prefix)) return a2a_route(path);
   for (const Row& row : rows) {
     const auto name = match(row.path, path);
     if (!name) continue;
     route.endpoint = Endpoint::other_method;
-    if (row.method == method) return {row.endpoint, row.action, row.field, std::string{*name}};
+    if (row.method == method) return {row.endpoint, row.action, row.field, std::string{*name}, {}};
   }
   return route;
 }

@@ -13,16 +13,21 @@ enum class Endpoint : std::uint8_t {
   asset,         // a file of the page; needs no session
   login,         // exchanges a token for a session
   logout,
-  events,   // the stream of server-sent events
-  hosts,    // who reached what, from the lines that were seen
-  control,  // a request to the daemon
+  events,         // the stream of server-sent events
+  hosts,          // who reached what, from the lines that were seen
+  control,        // a request to the daemon
+  check,          // what a typed config would change
+  workers,        // a request to the spawner, for a page
+  worker_events,  // the stream of events about workers alone
+  a2a,            // a request to one worker, by a program that has its token
 };
 
 struct Route {
   Endpoint endpoint = Endpoint::none;
-  std::string_view action{};  // for control: the daemon's action
+  std::string_view action{};  // for control and workers: what is done
   std::string_view field{};   // and the field that the name in the path fills: agent or ask
-  std::string name{};         // that name
+  std::string name{};         // that name; for workers and a2a: the worker
+  std::string rest{};         // for a2a: the path below that name
 };
 
 enum class Method : std::uint8_t { get, post, other };

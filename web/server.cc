@@ -9,8 +9,10 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "base/json.h"
 #include "base/quoted.h"
@@ -29,6 +31,11 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
+constexpr const char* default_spawner = "/run/agent-spawner/spawner.sock";
+// The spawner accepts 32 connections of one user. A spawn or a termination may take a minute.
+// Callers of A2A have connections of their own: they cannot keep people from stopping workers.
+constexpr ControlLink::Limits spawner_limits{8, std::chrono::seconds{90}};
+constexpr ControlLink::Limits a2a_limits{20, std::chrono::seconds{90}};
 constexpr mode_t only_owner = 0600, owner_and_group = 0660;
 
 struct Listener {
@@ -102,6 +109,18 @@ Result<std::vector<std::string>> daemon_paths(const Options& options) {
   return paths;
 }
 
+// "": the usual path, which may not exist; it is tried for each request.
+Result<std::optional<std::string>> spawner_path(const Options& options) {
+  if (options.spawner == "-") return std::optional<std::string>{};
+  const char* named = ::secure_getenv("STILE_SPAWNER");
+  const std::string usual = named != nullptr && *named != '\0' ? named : default_spawner;
+  std::optional<std::string> path{options.spawner.empty() ? usual : options.spawner};
+  if (path->size() >= sizeof sockaddr_un{}.sun_path) {
+    return Error{"--spawner: " + in_quotes(*path) + " is too long for the path of a socket"};
+  }
+  return path;
+}
+
 // The token is in the fragment: browsers send it to no server, and in no Referer.
 std::string link(const Origin& origin, Sessions& sessions) {
   return origin.text() + "/#token=" + sessions.new_token(std::chrono::steady_clock::now());
@@ -111,6 +130,8 @@ Result<void> run(const Options& options) {
   asio::io_context context{1};
   auto paths = daemon_paths(options);
   if (!paths) return paths.error();
+  const auto spawner_socket = spawner_path(options);
+  if (!spawner_socket) return spawner_socket.error();
   auto page = bind_page(context, options);
   if (!page) return page.error();
   auto origins = all_origins(options, *page);
@@ -119,9 +140,24 @@ Result<void> run(const Options& options) {
   if (!login) return login.error();
 
   Sessions sessions;
-  ControlLink control{context, std::move(*paths)};
-  Feed feed{context, control};
-  Site site{std::move(*origins), sessions, control, feed};
+  ControlLink control{context, std::move(*paths), {}};
+  std::optional<ControlLink> spawner, a2a_spawner;
+  if (*spawner_socket) {
+    spawner.emplace(context, std::vector<std::string>{**spawner_socket}, spawner_limits);
+    a2a_spawner.emplace(context, std::vector<std::string>{**spawner_socket}, a2a_limits);
+  }
+  ControlLink* const workers = spawner ? &*spawner : nullptr;
+  Feed feed{context, control, workers};
+  std::optional<A2aDesk> desk;
+  if (spawner) {
+    desk.emplace(
+        A2aDesk{*a2a_spawner, [&feed](std::string_view agent) { return feed.ask_of(agent); }});
+  }
+  // Read now: later this process can open no file.
+  config::CapabilityFiles capabilities{::geteuid()};
+  if (const auto& read = capabilities.get(); !read) log::warnings(read.error().text());
+  Site site{context, std::move(*origins),     sessions,    control, workers,
+            feed,    desk ? &*desk : nullptr, capabilities};
   asio::signal_set signals{context, SIGINT, SIGTERM};
   signals.async_wait([&context](const boost::system::error_code& ec, int) {
     if (!ec) context.stop();

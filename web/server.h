@@ -12,6 +12,7 @@ struct Options {
   std::string socket;                     // the daemon's; "": as `stile` finds it
   std::string login;                      // where `stile web` asks for a link; "": the usual path
   std::string group;                      // of the unix sockets; "": only this user
+  std::string spawner;                    // socket of stile-spawner; "-": there is none
 };
 
 // Serves until a signal ends it. Returns the exit status.

@@ -20,4 +20,10 @@ int run_get(const Flags& flags);
 // Opens tunnels, says so, keeps them until standard input ends, and tells how many were lost.
 int run_hold(const Flags& flags);
 
+// HTTP/1.1 over TLS, until killed.
+int run_tls_origin(const Flags& flags);
+
+// Requests inside opened tunnels: full or resumed handshakes, kept connections, bulk.
+int run_tls_get(const Flags& flags);
+
 }  // namespace stile::bench

@@ -27,7 +27,7 @@ class Load:
         self.origin = None
 
     def __enter__(self):
-        self.origin = self._start("origin", "--tls",
+        self.origin = self.launch("origin", "--tls",
                                   f"{contenders.ORIGIN}:{contenders.TLS_PORT}", "--http",
                                   f"{contenders.ORIGIN}:{contenders.HTTP_PORT}")
         if self.origin.stdout.readline() != "ready\n":
@@ -38,7 +38,7 @@ class Load:
         self.origin.kill()
         self.origin.wait()
 
-    def _start(self, *arguments):
+    def launch(self, *arguments):
         command = machine.pinned(machine.LOAD_CORE, [self.program, *arguments])
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -51,11 +51,15 @@ class Load:
                 contender.target, "--pids", ",".join(map(str, running.pids()))]
 
     def start(self, command, contender, running, *flags):
-        return self._start(command, *self._common(contender, running), *flags)
+        return self.launch(command, *self._common(contender, running), *flags)
 
     def run(self, command, contender, running, *flags):
         """Runs to the end and returns the generator's report."""
-        generator = self.start(command, contender, running, *flags)
+        return self.run_with(command, *self._common(contender, running), *flags)
+
+    def run_with(self, command, *flags):
+        """The same, with these flags alone."""
+        generator = self._start(command, *flags)
         output, _ = generator.communicate(timeout=180)
         if generator.returncode != 0:
             raise RuntimeError(f"loadgen {command} failed")

@@ -1,4 +1,4 @@
-# Completion for bash: stile, stiled, stile-netns, stile-web. Commands and options are what --help
+# Completion for bash: stile, stiled, stile-fleet, stile-netns, stile-web. Commands and options are what --help
 # lists, so that this never lags behind; agents, grants and namespaces are what is there now.
 _stile() {
   local program=$1 current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} word help words
@@ -44,4 +44,4 @@ _stile() {
 _stile_namespaces() { find "${STILE_NETNS_DIR:-/run/netns}" -name 'agent-*' -printf '%f\n' 2>/dev/null | sed 's/^agent-//'; }
 _stile_default() { compopt -o default 2>/dev/null; COMPREPLY=(); }
 
-complete -F _stile stile stiled stile-netns stile-web
+complete -F _stile stile stiled stile-fleet stile-netns stile-web

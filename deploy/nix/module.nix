@@ -149,6 +149,18 @@ in
       origins = strings "Further origins of the page, such as that of a reverse proxy.";
     };
 
+    fleet = {
+      enable = mkOption {
+        type = types.bool;
+        default = false;
+        description = ''
+          Joins this host to a fleet, whose signed policy lies in an etcd cluster; see stile-fleet(8).
+          How to reach it is in {option}`services.stile.settings.fleet`.
+        '';
+      };
+      groups = strings "Groups that may read the key and the password for etcd.";
+    };
+
     openFirewall = mkOption {
       type = types.bool;
       default = false;
@@ -157,10 +169,16 @@ in
   };
 
   config = mkIf cfg.enable {
-    assertions = [{
-      assertion = !(cfg.settings ? agent);
-      message = "services.stile: put agents into services.stile.agents, not into settings.agent";
-    }];
+    assertions = [
+      {
+        assertion = !(cfg.settings ? agent);
+        message = "services.stile: put agents into services.stile.agents, not into settings.agent";
+      }
+      {
+        assertion = !cfg.fleet.enable || (cfg.settings.fleet.endpoints or [ ]) != [ ];
+        message = "services.stile: a fleet needs settings.fleet.endpoints";
+      }
+    ];
 
     services.stile.settings = {
       server = {
@@ -183,6 +201,13 @@ in
       description = "Stile web page";
     };
     users.groups.stile-web = mkIf cfg.web.enable { };
+    users.users.stile-fleet = mkIf cfg.fleet.enable {
+      isSystemUser = true;
+      group = "stile-fleet";
+      description = "Stile fleet";
+    };
+    users.groups.stile-fleet = mkIf cfg.fleet.enable { };
+    users.groups.agent-users = mkIf cfg.web.enable { };  # for the spawner's socket
 
     environment.etc."stile/stile.toml".source = configFile;
     environment.systemPackages = [ cfg.package ];
@@ -315,7 +340,7 @@ in
         # The audit log shows this user as the actor of every change.
         User = "stile-web";
         Group = "stile-web";
-        SupplementaryGroups = [ cfg.settings.server.control_group ];
+        SupplementaryGroups = [ cfg.settings.server.control_group "agent-users" ];
         RuntimeDirectory = "stile-web";
         Restart = "always";
         RestartSec = "1s";
@@ -349,7 +374,55 @@ in
         SystemCallFilter = [
           "@system-service seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self"
           "~@privileged @resources"
+          "@chown" # it gives its socket to the group, as any owner may
         ];
+        SystemCallErrorNumber = "EPERM";
+        UMask = "0077";
+      };
+    };
+
+    systemd.services.stile-fleet = mkIf cfg.fleet.enable {
+      description = "Stile policy of a fleet of hosts";
+      documentation = [ "man:stile-fleet(8)" ];
+      wantedBy = [ "multi-user.target" ];
+      wants = [ "network-online.target" ];
+      after = [ "network-online.target" "stiled.socket" ];
+      serviceConfig = {
+        Type = "exec";
+        ExecStart = "${cfg.package}/bin/stile-fleet -c /etc/stile/stile.toml --socket ${cfg.settings.server.control}";
+        # The audit log shows this user as the actor of every change.
+        User = "stile-fleet";
+        Group = "stile-fleet";
+        SupplementaryGroups = [ cfg.settings.server.control_group ] ++ cfg.fleet.groups;
+        Restart = "on-failure";
+        RestartSec = "1s";
+        CapabilityBoundingSet = "";
+        NoNewPrivileges = true;
+        SocketBindDeny = "any";
+        ProtectSystem = "strict";
+        ProtectHome = true;
+        PrivateTmp = true;
+        PrivateDevices = true;
+        DevicePolicy = "closed";
+        PrivateMounts = true;
+        PrivateIPC = true;
+        ProtectClock = true;
+        ProtectControlGroups = true;
+        ProtectHostname = true;
+        ProtectKernelLogs = true;
+        ProtectKernelModules = true;
+        ProtectKernelTunables = true;
+        ProtectProc = "invisible";
+        ProcSubset = "pid";
+        RestrictAddressFamilies = [ "AF_INET" "AF_INET6" "AF_UNIX" ];
+        RestrictNamespaces = true;
+        RestrictRealtime = true;
+        RestrictSUIDSGID = true;
+        LockPersonality = true;
+        MemoryDenyWriteExecute = true;
+        MemoryMax = "256M";
+        SystemCallArchitectures = "native";
+        SystemCallFilter = [ "@system-service" "~@privileged @resources" ];
         SystemCallErrorNumber = "EPERM";
         UMask = "0077";
       };

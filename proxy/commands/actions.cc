@@ -1,5 +1,5 @@
 // The table of actions. A new action is one row here, and one function declared in commands.h and
-// defined in commands.cc, secret_commands.cc or change_commands.cc. If it has a new field,
+// defined in commands.cc or one of the *_commands.cc. If it has a new field,
 // control/request.cc reads it.
 #include "proxy/commands/actions.h"
 
@@ -56,6 +56,8 @@ const control::Actions& actions() {
        {},
        call<&Commands::allow>},
       {"asks", reads, anywhere, {}, {"agent", "follow"}, {}, call<&Commands::list_asks>},
+      // Opens a question and changes no policy: captains have the read-only socket.
+      {"ask", reads, anywhere, {"agent", "url"}, {"method", "reason"}, {}, call<&Commands::ask>},
       {"answer",
        changes,
        anywhere,
@@ -67,6 +69,13 @@ const control::Actions& actions() {
       {"revoke", changes, anywhere, {"agent"}, {}, {"hosts", "grant"}, call<&Commands::revoke>},
       {"mode", changes, anywhere, {"mode"}, {"agent"}, {}, call<&Commands::set_mode>},
       {"budget-reset", changes, anywhere, {"agent"}, {}, {}, call<&Commands::reset_budget>},
+      {"note-check",
+       changes,
+       daemon,
+       {"agent", "holds"},
+       {"reason"},
+       {},
+       call<&Commands::note_check>},
       {"reload", changes, daemon, {}, {}, {}, call<&Commands::reload>},
       {"rotate", changes, daemon, {}, {}, {}, call<&Commands::rotate>},
       {"drain", changes, daemon, {}, {}, {}, call<&Commands::drain>},
@@ -84,6 +93,7 @@ const control::Actions& actions() {
       {"log", reads, daemon, {}, {"agent", "rotated"}, {}, call<&Commands::log>},
       {"config", reads, daemon, {}, {"on_disk"}, {}, call<&Commands::config>},
       {"connections", reads, anywhere, {}, {"agent"}, {}, call<&Commands::connections>},
+      {"fleet", changes, daemon, {}, {"connected", "memory", "try"}, {}, call<&Commands::fleet>},
       {"adopt-listener",
        changes,
        daemon,
@@ -91,6 +101,7 @@ const control::Actions& actions() {
        {},
        {"agent", "card"},
        call<&Commands::adopt_listener>},
+      {"adopt-capture", changes, daemon, {"agent"}, {}, {}, call<&Commands::adopt_capture>},
   };
   return rows;
 }

@@ -49,6 +49,7 @@ void add_budget(JsonObject& budgets, std::string_view name,
   if (!budget) return;
   JsonObject object{budgets.key(name)};
   object.add("total", budget->total).add("used", budget->used).add("left", budget->left);
+  if (budget->slice) object.add("slice", *budget->slice).add("waiting", budget->is_waiting);
 }
 
 void add_counters(JsonObject& object, const Totals& totals) {
@@ -66,6 +67,11 @@ void add_summary(JsonObject& object, const AgentView& agent) {
   object.add("mode", acl::text(agent.mode));
   add_expiry(object, agent.expires, agent.seconds_left);
   object.add("connections", agent.connections);
+  if (agent.check) {
+    JsonObject containment{object.key("containment")};
+    containment.add("checked", time_text(agent.check->time)).add("holds", agent.check->holds);
+    if (!agent.check->problem.empty()) containment.add("problem", agent.check->problem);
+  }
   JsonObject budgets{object.key("budgets")};
   add_budget(budgets, "bytes_up", agent.bytes_up);
   add_budget(budgets, "bytes_down", agent.bytes_down);
@@ -91,6 +97,20 @@ void add_ping(JsonObject& object, const PingView& view) {
                std::chrono::ceil<std::chrono::seconds>(*view.drain_time_left).count());
   }
   add_rejected(object, view.rejected_cards);
+}
+
+void add_fleet(JsonObject& object, const FleetView& view) {
+  JsonObject fleet{object.key("fleet")};
+  fleet.add("connected", view.is_connected).add("age_seconds", view.age_seconds);
+  fleet.add("offline", view.is_offline);
+  {
+    JsonObject serials{fleet.key("serials")};
+    for (const auto& [name, serial] : view.serials) serials.add(name, serial);
+  }
+  JsonArray refused{fleet.key("refused")};
+  for (const auto& one : view.refused) {
+    JsonObject{refused.next()}.add("name", one.name).add("reason", one.reason);
+  }
 }
 
 }  // namespace
@@ -123,6 +143,7 @@ std::string json(const StatusView& view) {
     add_counters(object, view.totals);
     object.add("audit_events", view.audit_events).add("audit_gaps", view.audit_gaps);
     if (!view.audit_problem.empty()) object.add("audit_problem", view.audit_problem);
+    if (view.fleet) add_fleet(object, *view.fleet);
   }
   return out;
 }

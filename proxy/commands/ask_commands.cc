@@ -1,7 +1,9 @@
-// Commands: `asks` and `answer`.
+// Commands: `asks`, `ask` and `answer`.
+#include <algorithm>
 #include <utility>
 
 #include "acl/allowing_pattern.h"
+#include "base/ascii.h"
 #include "base/json.h"
 #include "base/quoted.h"
 #include "base/random.h"
@@ -9,6 +11,7 @@
 #include "proxy/base/clock.h"
 #include "proxy/commands/ask_text.h"
 #include "proxy/commands/commands.h"
+#include "proxy/commands/explain.h"
 
 namespace stile::commands {
 namespace {
@@ -54,6 +57,46 @@ Outcome<void> check_effect(const Ask& ask, const control::LivePolicy::Running& r
   return boost::system::in_place_value;
 }
 
+// Of a URL with a scheme, without the query.
+std::string path_of(std::string_view url) {
+  url.remove_prefix(std::min(url.find("://") + 3, url.size()));
+  url.remove_prefix(std::min(url.find_first_of("/?#"), url.size()));
+  url = url.substr(0, url.find_first_of("?#"));
+  return url.empty() ? "/" : std::string{url};
+}
+
+// The question that a refused request would become.
+Ask question_about(const Explanation& explanation, const control::Request& request) {
+  const acl::Decision& decision = explanation.decision;
+  Ask question;
+  question.agent = explanation.agent->id;
+  question.reason = decision.reason;
+  question.host = std::string{decision.host.text()};
+  question.port = decision.port;
+  question.agent_reason = printable(request.reason);
+  question.looks_like = imitated_by(*explanation.agent, question.host);
+  const bool is_plain = equal_ignoring_case(request.url.substr(0, 7), "http://");
+  question.scheme = is_plain ? "http" : "connect";
+  if (decision.reason == acl::Reason::method_not_allowed ||
+      decision.reason == acl::Reason::path_not_allowed) {
+    question.scheme = is_plain ? "http" : "https";
+    question.method = request.method.empty() ? "GET" : request.method;
+    question.path = path_of(request.url);
+  }
+  return question;
+}
+
+std::string question_text(const Ask& ask) {
+  std::string out;
+  JsonObject{out}
+      .add("ok", true)
+      .add("id", ask.id)
+      .add("state", text(ask.state))
+      .add("host", ask.host)
+      .add("port", ask.port);
+  return out;
+}
+
 std::string detail_of(const Ask& ask, const control::Request& request, std::int64_t seconds) {
   std::string text = request.verdict + ' ' + destination_of(ask);
   if (!request.hosts.empty()) {
@@ -80,6 +123,36 @@ void Commands::list_asks(const Request& request, const Client& client) {
     asks_.follow(client);  // first: the answer may find the client gone, and closes it
   }
   client->answer(asks_text(asks, unix_micros()));
+}
+
+// On behalf of an agent, by its captain. Judged as a request of the agent would be; only a person's
+// answer changes what it may reach.
+void Commands::ask(const Request& request, const Client& client) {
+  const auto explanation = commands::explain(*editor_.policy().snapshot(), request, unix_micros());
+  if (!explanation) return client->fail(explanation.error());
+  const acl::Decision& decision = explanation->decision;
+  if (decision.passes()) {
+    std::string out;
+    JsonObject{out}
+        .add("ok", true)
+        .add("state", "allowed")
+        .add("host", decision.host.text())
+        .add("port", decision.port);
+    return client->answer(out);
+  }
+  if (!decision.may_ask) {
+    return client->fail({ErrorCode::denied_by_rule, std::string{acl::sentence(decision.reason)} +
+                                                        " Nobody is asked about this: " +
+                                                        std::string{acl::text(decision.reason)}});
+  }
+  const auto asked = asks_.ask_for(question_about(*explanation, request), *explanation->agent,
+                                   client->peer().name);
+  if (!asked) {
+    return client->fail({ErrorCode::conflict,
+                         "agent " + request.agent +
+                             " has 4 open asks by others, or the path is too long to ask about"});
+  }
+  client->answer(question_text(*asked));
 }
 
 void Commands::answer(const Request& request, const Client& client) {

@@ -101,7 +101,7 @@ acl::Query query_of(const Ask& ask, const acl::AgentPolicy& agent, const std::st
 }
 
 AskBook::Entry AskDesk::enter(const Ask& question, const acl::AgentPolicy& agent, bool wants_hold,
-                              std::string_view source, std::uint64_t conn) {
+                              AskedBy by) {
   const auto entry =
       book_.enter(question, agent.account, wants_hold, unix_micros(), [] { return random_hex(6); });
   if (entry.ask == nullptr) {
@@ -110,9 +110,7 @@ AskBook::Entry AskDesk::enter(const Ask& question, const acl::AgentPolicy& agent
   }
   touched_.insert(entry.ask->id);
   if (entry.is_new) {
-    boost::asio::post(context_, [this, ask = *entry.ask, from = std::string{source}, conn] {
-      entered(ask, from, conn);
-    });
+    boost::asio::post(context_, [this, ask = *entry.ask, by = std::move(by)] { entered(ask, by); });
   }
   return entry;
 }
@@ -120,7 +118,8 @@ AskBook::Entry AskDesk::enter(const Ask& question, const acl::AgentPolicy& agent
 AskTicket AskDesk::ask(const session::AskQuestion& question) {
   const Ask asked = question_of(question);  // not under the lock: it compares names
   const std::lock_guard lock{mutex_};
-  const auto entry = enter(asked, question.agent, true, question.source, question.conn);
+  const auto entry =
+      enter(asked, question.agent, true, {std::string{question.source}, question.conn});
   return entry.ask == nullptr ? AskTicket{} : ticket_of(*entry.ask, entry.is_held, unix_micros());
 }
 
@@ -179,15 +178,25 @@ void AskDesk::look_again(const std::string& id) {
 }
 
 // A new ask, on the main thread.
-void AskDesk::entered(const Ask& ask, const std::string& source, std::uint64_t conn) {
+void AskDesk::entered(const Ask& ask, const AskedBy& by) {
   audit::Record record = record_of(audit::Event::ask, ask);
-  record.src = source;
-  record.conn = conn;
+  record.src = by.source;
+  record.conn = by.conn;
+  record.actor = by.actor;
   record.detail = ask.agent_reason;
   write_line(record);
   tell(ask_event(ask, unix_micros()));
   save_();
   if (!is_ticking_) tick();
+}
+
+std::optional<Ask> AskDesk::ask_for(const Ask& question, const acl::AgentPolicy& agent,
+                                    std::string_view actor) {
+  const std::lock_guard lock{mutex_};
+  Ask by_another = question;
+  by_another.asked_by = actor;
+  const auto entry = enter(by_another, agent, false, {"", 0, std::string{actor}});
+  return entry.ask == nullptr ? std::nullopt : std::optional{*entry.ask};
 }
 
 // It ended without a person.

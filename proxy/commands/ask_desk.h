@@ -65,6 +65,10 @@ class AskDesk final : public session::AskBoard {
                   UnixMicros until);
   // From now on the client gets a line for each change, until it closes.
   void follow(const control::ConnectionPtr& client);
+  // Asks on behalf of an agent; nullopt: it has too many open. `actor`: who does, for the log.
+  [[nodiscard]] std::optional<control::Ask> ask_for(const control::Ask& question,
+                                                    const acl::AgentPolicy& agent,
+                                                    std::string_view actor);
   void unfollow(control::Connection& client) { followers_.erase(&client); }
 
   [[nodiscard]] std::map<std::string, std::size_t> open_per_agent() const;
@@ -72,11 +76,17 @@ class AskDesk final : public session::AskBoard {
   [[nodiscard]] AnswerTimes answer_times() const;
 
  private:
+  // Where a question came from, for the log: a connection of the agent, or the control socket.
+  struct AskedBy {
+    std::string source;
+    std::uint64_t conn = 0;
+    std::string actor = {};
+  };
   [[nodiscard]] control::AskBook::Entry enter(const control::Ask& question,
                                               const acl::AgentPolicy& agent, bool wants_hold,
-                                              std::string_view source, std::uint64_t conn);
+                                              AskedBy by);
   [[nodiscard]] session::AskPage page_of_new(const session::AskPageRequest& request);
-  void entered(const control::Ask& ask, const std::string& source, std::uint64_t conn);
+  void entered(const control::Ask& ask, const AskedBy& by);
   void ended(const control::Ask& ask, control::Ask::State state, std::string_view why);
   void tick();
   void write_line(const audit::Record& record);

@@ -146,7 +146,8 @@ AskPage AskDesk::page_of_new(const session::AskPageRequest& request) {
     return refused_page(403, acl::text(decision.reason), acl::sentence(decision.reason));
   }
   const std::lock_guard lock{mutex_};
-  const auto entry = enter(question, request.agent, false, request.source, request.conn);
+  const auto entry =
+      enter(question, request.agent, false, {std::string{request.source}, request.conn});
   if (entry.ask == nullptr) {
     return refused_page(429, "too-many-asks", "16 of your asks are open; wait for answers");
   }

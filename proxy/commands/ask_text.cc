@@ -32,6 +32,7 @@ void append_ask(std::string& out, const Ask& ask, UnixMicros now) {
   add_destination(object, ask);
   object.add("reason", acl::text(ask.reason));
   if (!ask.agent_reason.empty()) object.add("agent_reason", ask.agent_reason);
+  if (!ask.asked_by.empty()) object.add("asked_by", ask.asked_by);
   if (!ask.looks_like.empty()) object.add("looks_like", ask.looks_like);
   object.add("count", ask.count).add("held", ask.held);
   object.add("first_seen", time_text(ask.first_seen)).add("expires", time_text(ask.expires));

@@ -66,6 +66,7 @@ void Commands::status(const Request&, const Client& client) {
                           [this, client](const std::vector<session::Report>& reports) {
                             StatusView view = view_status(editor_.policy(), sum_up(reports));
                             view.ping = ping_view();
+                            view.fleet = fleet_view();
                             view.asks = asks_.open().size();
                             view.connections = daemon_.connections_open();
                             view.audit_events = log_.events();
@@ -76,11 +77,13 @@ void Commands::status(const Request&, const Client& client) {
 }
 
 void Commands::agents(const Request&, const Client& client) {
-  gather<session::Report>(
-      context_, workers_, session::report,
-      [this, client](const std::vector<session::Report>& reports) {
-        client->answer(json(view_agents(editor_.policy(), sum_up(reports), unix_micros())));
-      });
+  gather<session::Report>(context_, workers_, session::report,
+                          [this, client](const std::vector<session::Report>& reports) {
+                            auto views =
+                                view_agents(editor_.policy(), sum_up(reports), unix_micros());
+                            for (auto& view : views) add_check(view);
+                            client->answer(json(views));
+                          });
 }
 
 void Commands::agent(const Request& request, const Client& client) {
@@ -90,9 +93,18 @@ void Commands::agent(const Request& request, const Client& client) {
       [this, client, id = request.agent](const std::vector<session::Report>& reports) {
         const auto* running = find(id, client);
         if (running == nullptr) return;
-        client->answer(json(
-            view_agent_detail(editor_.policy(), *running, sum_up(reports)[id], unix_micros())));
+        auto view =
+            view_agent_detail(editor_.policy(), *running, sum_up(reports)[id], unix_micros());
+        add_check(view.agent);
+        client->answer(json(view));
       });
+}
+
+void Commands::add_check(AgentView& view) const {
+  const auto noted = checks_.find(view.id);
+  const auto* running = editor_.policy().find(view.id);
+  if (noted == checks_.end() || running == nullptr) return;
+  if (noted->second.account.lock() == running->account) view.check = noted->second.view;
 }
 
 void Commands::connections(const Request& request, const Client& client) {

@@ -4,10 +4,12 @@
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "audit/log.h"
+#include "config/accounts.h"
 #include "control/connection.h"
 #include "control/log_health.h"
 #include "control/policy_editor.h"
@@ -32,6 +34,8 @@ class Commands final : public control::Service {
     // The CA that signs for opened hosts, PEM, made if there is none yet; "": that failed.
     std::function<std::string()> trusted_ca = {};
     bool is_run = false;  // a `stile run`: refuses the actions that need a daemon
+    // Who, beside root and the daemon's own user, hands over the policy of a fleet.
+    std::optional<config::User> fleet_user = {};
   };
   Commands(boost::asio::io_context& context, control::PolicyEditor& editor, AskDesk& asks,
            audit::Log& log, Workers workers, Daemon daemon);
@@ -57,6 +61,7 @@ class Commands final : public control::Service {
   void log(const Request& request, const Client& client);
   void config(const Request& request, const Client& client);
   void list_asks(const Request& request, const Client& client);
+  void ask(const Request& request, const Client& client);
   // Those that change something.
   void put_agent(const Request& request, const Client& client);
   void remove_agent(const Request& request, const Client& client);
@@ -65,10 +70,16 @@ class Commands final : public control::Service {
   void revoke(const Request& request, const Client& client);
   void set_mode(const Request& request, const Client& client);
   void reset_budget(const Request& request, const Client& client);
+  void note_check(const Request& request, const Client& client);
   void reload(const Request& request, const Client& client);
   void rotate(const Request& request, const Client& client);
   void drain(const Request& request, const Client& client);
   void adopt_listener(const Request& request, const Client& client);
+  void adopt_capture(const Request& request, const Client& client);
+  void fleet(const Request& request, const Client& client);
+
+  // nullopt: no fleet has ever handed anything over.
+  [[nodiscard]] std::optional<FleetView> fleet_view() const;
 
  private:
   // One lent listener: the worker that serves it, and the agent that exists only as long as it
@@ -80,7 +91,17 @@ class Commands final : public control::Service {
     bool is_own_agent = false;
   };
 
-  void lend(UniqueFd listener, const std::string& agent, bool is_own_agent, const Client& client);
+  // The last check of an agent's fence that was reported. A new agent of that id has another
+  // account.
+  struct NotedCheck {
+    CheckView view;
+    std::weak_ptr<const acl::Account> account;
+  };
+  void add_check(AgentView& view) const;
+
+  // With the address of a name server, the socket is one of captured traffic.
+  void lend(UniqueFd listener, const std::string& agent, bool is_own_agent, const Client& client,
+            const std::optional<acl::Address>& name_server = {});
   // Returns the agent, or null after answering the client that it does not exist.
   [[nodiscard]] const control::LivePolicy::Running* find(const std::string& id,
                                                          const Client& client) const;
@@ -100,7 +121,14 @@ class Commands final : public control::Service {
   Daemon daemon_;
   control::TailFeed tail_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  // Of stile-fleet to its store, as it reports it.
+  struct FleetLink {
+    bool is_connected = false;
+    std::chrono::steady_clock::time_point last_report, last_contact;
+  };
+  std::optional<FleetLink> fleet_link_;
   std::multimap<control::Connection*, Lent> lent_;
+  std::map<std::string, NotedCheck> checks_;
   std::uint64_t next_number_ = 1;
 };
 

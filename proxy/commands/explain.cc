@@ -9,6 +9,7 @@
 #include "base/quoted.h"
 #include "proxy/http/fields.h"
 #include "proxy/http/head.h"
+#include "scan/search.h"
 
 namespace stile::commands {
 namespace {
@@ -95,6 +96,32 @@ void explain_connections(Explanation& explanation) {
   refuse(explanation, reason);
 }
 
+// Of a request only its first line is known here.
+void explain_scans(Explanation& explanation, const std::string& line) {
+  const auto& watch = explanation.agent->watch;
+  if (!watch) return;
+  const auto& rules = watch->rules();
+  const scan::Found found = scan::find_in(watch->texts(), line).found;
+  const scan::Found refusing = rules.refusing(found, explanation.agent->mode == acl::Mode::observe);
+  std::string names = "secrets";
+  for (const auto& scan : rules.scans()) {
+    names.append(", ").append(scan.name);
+    if (scan.action == scan::Action::log) names += " (only logged)";
+  }
+  if (refusing == 0) {
+    const std::string detail =
+        found == 0 ? "nothing found in the URL" : rules.names(found) + " found";
+    return note(explanation, 13, "scan", "pass",
+                detail + "; headers and body are searched, too, for " + names);
+  }
+  const auto reason = refusing == scan::bit_of(scan::placeholders_number)
+                          ? acl::Reason::placeholder_misplaced
+                          : acl::Reason::secret_found;
+  note(explanation, 13, "scan", std::string{acl::text(reason)},
+       "the URL contains what is found by: " + rules.names(refusing));
+  refuse(explanation, reason);
+}
+
 }  // namespace
 
 control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
@@ -147,6 +174,9 @@ control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
   }
   explanation.steps.pop_back();  // the verdict has its own place in the answer
   const acl::Decision& decision = explanation.decision;
+  if (decision.passes() && is_inside && !asked->target.empty()) {
+    explain_scans(explanation, std::string{method} + ' ' + asked->target);
+  }
   if (decision.passes()) explain_connections(explanation);
   if (decision.passes() && !decision.literal) explanation.name = decision.host.text();
   return explanation;

@@ -60,7 +60,7 @@ GrantView view_grant(const control::GrantState& grant, UnixMicros now) {
 std::optional<BudgetView> view_budget(const std::optional<std::uint64_t>& total,
                                       const acl::Allowance& left) {
   if (!total) return std::nullopt;
-  return BudgetView{*total, control::used_of(total, left), left.left()};
+  return BudgetView{*total, control::used_of(total, left), left.left(), std::nullopt, false};
 }
 
 std::string origin_of(const control::LivePolicy& policy, const Running& agent) {
@@ -82,6 +82,10 @@ AgentView view_agent(const control::LivePolicy& policy, const Running& agent, co
   view.seconds_left = seconds_until(in_force.expires, now);
   view.connections = agent.account->connections.load(std::memory_order_relaxed);
   view.bytes_up = view_budget(in_force.bytes_up, agent.account->bytes_up);
+  if (view.bytes_up && in_force.bytes_up_slice) {
+    view.bytes_up->slice = in_force.bytes_up_slice;
+    view.bytes_up->is_waiting = agent.account->bytes_up.is_asked_for();
+  }
   view.bytes_down = view_budget(in_force.bytes_down, agent.account->bytes_down);
   view.rules = count_of(in_force.allow) + count_of(in_force.deny);
   for (const auto& grant : policy.overlay(in_force.id)->grants) {

@@ -48,8 +48,17 @@ struct PingView {
 // Only what the policy has.
 [[nodiscard]] PingView view_ping(const control::LivePolicy& policy);
 
+struct FleetView {
+  bool is_connected = false;
+  std::int64_t age_seconds = 0;  // since stile-fleet last heard from the store
+  bool is_offline = false;
+  std::map<std::string, std::uint64_t> serials;  // by object
+  std::vector<config::FleetRefusal> refused;
+};
+
 struct StatusView {
   PingView ping;
+  std::optional<FleetView> fleet;
   std::size_t agents = 0, grants = 0, asks = 0;
   std::uint32_t connections = 0;
   Totals totals;
@@ -74,6 +83,16 @@ struct GrantView {
 struct BudgetView {
   std::uint64_t total = 0, used = 0;
   std::int64_t left = 0;
+  // Of a fleet's budget: what this host may use so far, and whether its agent needs more.
+  std::optional<std::uint64_t> slice = std::nullopt;
+  bool is_waiting = false;
+};
+
+// What a check of an agent's fence found.
+struct CheckView {
+  UnixMicros time = 0;
+  bool holds = false;
+  std::string problem;
 };
 
 struct AgentView {
@@ -87,6 +106,7 @@ struct AgentView {
   std::size_t rules = 0;
   std::vector<GrantView> grants;
   Totals totals;
+  std::optional<CheckView> check;  // nullopt: none was reported
 };
 using AgentViews = std::vector<AgentView>;
 [[nodiscard]] AgentViews view_agents(const control::LivePolicy& policy, TotalsByAgent totals,

@@ -23,6 +23,10 @@ class Worker {
   virtual void post(std::function<void(session::Context&)> work) = 0;
   // Serves a listener as that agent until release(); then its connections are reset.
   virtual void lend(std::uint64_t number, UniqueFd listener, std::string agent) = 0;
+  // The same for what is captured: a name server's UDP socket, or a listener for connections to
+  // addresses that stand for names and to port 53 of the name server.
+  virtual void lend_capture(std::uint64_t number, UniqueFd socket, std::string agent,
+                            const acl::Address& name_server) = 0;
   virtual void release(std::uint64_t number) = 0;
 
  protected:

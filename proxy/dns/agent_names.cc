@@ -28,15 +28,16 @@ StandInPtr AgentNames::stand_in(std::string_view name, SteadyTime now) {
   while (by_address_.contains(next_)) next_ = next_ == last_ ? first_ : next_ + 1;
   const std::uint32_t address = next_;
   next_ = next_ == last_ ? first_ : next_ + 1;
-  return add(name, address, now);
+  return add(entries_.end(), name, address, now);
 }
 
-StandInPtr AgentNames::add(std::string_view name, std::uint32_t address, SteadyTime now) {
+StandInPtr AgentNames::add(Entries::iterator before, std::string_view name, std::uint32_t address,
+                           SteadyTime now) {
   auto made =
       std::make_shared<const StandIn>(StandIn{std::string{name}, acl::Address::v4(address)});
   by_name_.reserve(by_name_.size() + 1);
   by_address_.reserve(by_address_.size() + 1);
-  const auto entry = entries_.insert(entries_.end(), {made, now + ttl});
+  const auto entry = entries_.insert(before, {made, now + ttl});
   try {
     by_name_.emplace(made->name, entry);
     by_address_.emplace(address, entry);
@@ -78,7 +79,7 @@ void AgentNames::restore(std::string_view name, const acl::Address& address, Ste
       by_address_.contains(address.v4_value())) {
     return;
   }
-  static_cast<void>(add(name, address.v4_value(), now));
+  static_cast<void>(add(entries_.begin(), name, address.v4_value(), now));
   if (address.v4_value() >= next_)
     next_ = address.v4_value() == last_ ? first_ : address.v4_value() + 1;
 }

@@ -43,7 +43,8 @@ class AgentNames {
   // Null: the address stands for nothing.
   [[nodiscard]] StandInPtr find(const acl::Address& address) const noexcept;
   [[nodiscard]] StandInPtr find_name(std::string_view name) const noexcept;
-  // An entry of an earlier process; ignored if the name or the address is taken or unusable.
+  // An entry of an earlier process. The newest comes first: what is restored later counts as asked
+  // for earlier, and is ignored if its name, its address or all places are taken.
   void restore(std::string_view name, const acl::Address& address, SteadyTime now);
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
@@ -59,7 +60,8 @@ class AgentNames {
   };
   using Entries = std::list<Entry>;
 
-  StandInPtr add(std::string_view name, std::uint32_t address, SteadyTime now);
+  StandInPtr add(Entries::iterator before, std::string_view name, std::uint32_t address,
+                 SteadyTime now);
   [[nodiscard]] bool make_room(SteadyTime now);
   [[nodiscard]] std::uint64_t places() const noexcept;
 

@@ -76,10 +76,16 @@ Result<void> NameBook::keep_in(const std::string& directory, const acl::Snapshot
   return replace_file();
 }
 
+// From the end of the file: of two lines for one address or one name the newer one holds, and of
+// more names than an agent may have, the newer ones stay.
 void NameBook::restore(std::string_view text, const acl::Snapshot& agents, SteadyTime now) {
   while (!text.empty()) {
+    const std::size_t before = text.substr(0, text.size() - 1).rfind('\n');
+    const std::size_t start = before == std::string_view::npos ? 0 : before + 1;
+    std::string_view last = text.substr(start);
+    text = text.substr(0, start);
     NameLine line;
-    if (!take_name_line(text, line)) continue;
+    if (!take_name_line(last, line)) continue;
     const auto* agent = agents.by_id(line.id);
     if (agent == nullptr || (*agent)->instance != line.instance) continue;
     agent_of(**agent).names.restore(line.name, line.address, now);

@@ -94,7 +94,27 @@ void write_origin_form(std::string& out, const RequestHead& head, const Absolute
   out.append(target.path_and_query);
 }
 
+// Whether a field that is not stripped goes on.
+bool goes_on(const Field& field, const RequestHead& head, const ConnectionOptions& ends_here) {
+  const FieldKind kind = field_kind(field.name);
+  if (is_framing(kind) || is_hop_by_hop(kind) || ends_here.name(field.name)) return false;
+  return kind != FieldKind::expect || head.expects_continue;
+}
+
 }  // namespace
+
+std::vector<Field> passed_fields(const RequestHead& head,
+                                 std::span<const std::string> strip_lower_case) {
+  const ConnectionOptions ends_here{head.fields};
+  std::vector<Field> passed;
+  passed.reserve(head.fields.size());
+  for (const Field& field : head.fields) {
+    if (find_name(strip_lower_case, field.name) == nullptr && goes_on(field, head, ends_here)) {
+      passed.push_back(field);
+    }
+  }
+  return passed;
+}
 
 void write_request_head(std::string& out, const RequestHead& head, const AbsoluteTarget& target,
                         std::string_view host_and_port, Framing framing,
@@ -102,6 +122,13 @@ void write_request_head(std::string& out, const RequestHead& head, const Absolut
                         std::vector<std::string_view>& stripped_names,
                         std::span<const Field> added) {
   stripped_names.clear();
+  // Room for all of it: what is added can be a secret, and a text that grows leaves copies in
+  // memory.
+  std::size_t most =
+      out.size() + head.method.size() + target.path_and_query.size() + host_and_port.size() + 128;
+  for (const Field& field : head.fields) most += field.name.size() + field.value.size() + 4;
+  for (const Field& field : added) most += field.name.size() + field.value.size() + 4;
+  out.reserve(most);
   out.append(head.method).append(" ");
   write_origin_form(out, head, target);
   out.append(" HTTP/1.1\r\n");
@@ -116,10 +143,8 @@ void write_request_head(std::string& out, const RequestHead& head, const Absolut
       }
       continue;
     }
-    const FieldKind kind = field_kind(field.name);
-    if (is_framing(kind) || is_hop_by_hop(kind) || ends_here.name(field.name)) continue;
-    if (kind == FieldKind::expect && !head.expects_continue) continue;
-    if (kind == FieldKind::via) {
+    if (!goes_on(field, head, ends_here)) continue;
+    if (field_kind(field.name) == FieldKind::via) {
       via.add(field.value);
     } else {
       write_field(out, field.name, field.value);

@@ -23,6 +23,10 @@ void write_request_head(std::string& out, const RequestHead& head, const Absolut
                         std::vector<std::string_view>& stripped_names,
                         std::span<const Field> added = {});
 
+// The fields of a request that write_request_head sends on.
+[[nodiscard]] std::vector<Field> passed_fields(const RequestHead& head,
+                                               std::span<const std::string> strip_lower_case);
+
 // How the body of that answer goes to the client: an unknown length becomes chunks, or for HTTP/1.0
 // the end of the connection.
 [[nodiscard]] Framing framing_for_client(const ResponseHead& head, bool client_is_1_1) noexcept;

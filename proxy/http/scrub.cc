@@ -3,71 +3,29 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
-#include "base/base64.h"
+#include "base/encoded_forms.h"
+#include "base/wipe.h"
 
 namespace stile::http {
-namespace {
 
-constexpr std::string_view upper_hex = "0123456789ABCDEF";
-
-std::string hex_of(std::string_view bytes, std::string_view digits) {
-  std::string out;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += digits[byte >> 4];
-    out += digits[byte & 15];
-  }
-  return out;
+Scrubber::~Scrubber() {
+  for (Needle& needle : needles_) wipe(needle.text);
 }
-
-bool is_unreserved(char c) {  // RFC 3986 2.3
-  const char lower = to_lower(c);
-  return is_digit(c) || (lower >= 'a' && lower <= 'z') || c == '-' || c == '.' || c == '_' ||
-         c == '~';
-}
-
-std::string percent_encoded(std::string_view bytes, std::string_view digits) {
-  std::string out;
-  for (const char c : bytes) {
-    if (is_unreserved(c)) {
-      out += c;
-    } else {
-      out.append("%").append(hex_of({&c, 1}, digits));
-    }
-  }
-  return out;
-}
-
-// The characters of a base64 text that the value alone determines, if it begins `offset` bytes
-// after a multiple of three.
-std::string base64_inside(std::string_view value, std::size_t offset) {
-  const std::string whole = base64(std::string(offset, '\0').append(value));
-  const std::size_t first = (offset * 8 + 5) / 6, end = (offset + value.size()) * 8 / 6;
-  return whole.substr(first, end - first);
-}
-
-}  // namespace
 
 void Scrubber::add(std::string text, std::string replacement) {
   const bool is_known = std::any_of(needles_.begin(), needles_.end(),
                                     [&](const Needle& needle) { return needle.text == text; });
-  if (!is_known && !text.empty()) needles_.push_back({std::move(text), std::move(replacement)});
+  if (!is_known && !text.empty()) {
+    needles_.push_back({std::move(text), std::move(replacement)});
+  } else {
+    wipe(text);
+  }
 }
 
 void Scrubber::add_secret(std::string_view value, std::string_view replacement) {
-  const std::string instead{replacement};
-  add(std::string{value}, instead);
-  for (std::size_t offset = 0; offset < 3; ++offset) {
-    std::string text = base64_inside(value, offset);
-    add(text, instead);
-    std::replace(text.begin(), text.end(), '+', '-');
-    std::replace(text.begin(), text.end(), '/', '_');
-    add(std::move(text), instead);
-  }
-  for (const std::string_view digits : {hex_digits, upper_hex}) {
-    add(hex_of(value, digits), instead);
-    add(percent_encoded(value, digits), instead);
+  for (std::string& form : encoded_forms(value)) {
+    add(std::move(form), std::string{replacement});
+    wipe(form);  // a short text was copied
   }
 }
 

@@ -9,6 +9,11 @@ namespace stile::http {
 
 class Scrubber {
  public:
+  Scrubber() = default;
+  ~Scrubber();  // wipes the texts
+  Scrubber(const Scrubber&) = default;
+  Scrubber& operator=(const Scrubber&) = delete;
+
   void add(std::string text, std::string replacement);
   // A secret as it is, in base64 at any offset (both alphabets), in hexadecimal and
   // percent-encoded.

@@ -2,14 +2,17 @@
 #include "proxy/intercept/interceptor.h"
 
 #include <array>
+#include <atomic>
 #include <new>
+#include <utility>
 
 #include "base/ca_bundle.h"
 
 namespace stile::intercept {
 namespace {
 
-constexpr std::chrono::hours leaf_age{24};  // far below its life
+constexpr std::size_t read_bytes = 64UL * 1024;  // in one system call; freed while idle
+constexpr std::chrono::hours leaf_age{24};       // far below its life
 constexpr std::array<unsigned char, 9> http1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
 // A client that sends no ALPN speaks HTTP/1.1; one that offers only other protocols is refused.
@@ -32,6 +35,7 @@ ContextPtr make_context(const SSL_METHOD* method) {
   SSL_CTX_set_security_level(context.get(), 2);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_default_read_buffer_len(context.get(), read_bytes);
   SSL_CTX_set_max_early_data(context.get(), 0);
   return context;
 }
@@ -44,7 +48,53 @@ void trust_system(SSL_CTX* context) {
   ERR_clear_error();
 }
 
+// The session of one connection with an origin. A resumed one inherits the time at which the
+// certificate was verified, or a session could be renewed for ever.
+class OwnSession final : public SessionKeeper {
+ public:
+  OwnSession(OriginSessions& sessions, std::string key, std::uint64_t trust, SteadyTime now,
+             SteadyTime resumed)
+      : sessions_{sessions}, key_{std::move(key)}, trust_{trust}, now_{now}, resumed_{resumed} {}
+  void keep(SessionPtr session, bool is_resumed) override {
+    sessions_.put(key_, trust_, std::move(session), is_resumed ? resumed_ : now_);
+  }
+
+ private:
+  OriginSessions& sessions_;
+  std::string key_;
+  std::uint64_t trust_;
+  SteadyTime now_, resumed_;
+};
+
 }  // namespace
+
+OriginSessions::Kept OriginSessions::get(const std::string& key, std::uint64_t trust,
+                                         SteadyTime now) {
+  const auto found = sessions_.find(key);
+  if (found == sessions_.end()) return {};
+  const Entry& entry = found->second;
+  if (entry.trust != trust || now - entry.verified >= most_age) return {};
+  return {entry.session.get(), entry.verified};
+}
+
+void OriginSessions::put(const std::string& key, std::uint64_t trust, SessionPtr session,
+                         SteadyTime verified) {
+  if (const auto found = sessions_.find(key); found != sessions_.end()) {
+    found->second = {std::move(session), trust, verified};
+    return;
+  }
+  if (order_.size() >= most) {
+    sessions_.erase(order_.front());
+    order_.pop_front();
+  }
+  order_.push_back(key);
+  sessions_.emplace(key, Entry{std::move(session), trust, verified});
+}
+
+std::uint64_t Interceptor::next_trust() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
 
 X509* Leaves::get(const Authority& authority, std::string_view host, SteadyTime now) {
   std::string name{host};
@@ -82,7 +132,8 @@ Result<std::shared_ptr<const Interceptor>> Interceptor::make(
   SSL_CTX* const client = made->client_.get();
   SSL_CTX_set_verify(client, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_alpn_protos(client, http1.data(), http1.size());
-  SSL_CTX_set_session_cache_mode(client, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_session_cache_mode(client, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+  SSL_CTX_sess_set_new_cb(client, TlsLayer::keep_session);
   trust_system(client);
   for (const std::string& file : trust) {
     if (SSL_CTX_load_verify_file(client, file.c_str()) != 1) {
@@ -110,7 +161,9 @@ std::unique_ptr<TlsLayer> Interceptor::accept(Socket& socket, std::string_view h
   return std::make_unique<TlsLayer>(socket, std::move(ssl), std::move(first));
 }
 
-std::unique_ptr<TlsLayer> Interceptor::connect(Socket& socket, std::string_view host) const {
+std::unique_ptr<TlsLayer> Interceptor::connect(Socket& socket, std::string_view host,
+                                               std::string session_key, OriginSessions& sessions,
+                                               SteadyTime now) const {
   SslPtr ssl{SSL_new(client_.get())};
   if (!ssl) return nullptr;
   std::string name{host};
@@ -123,7 +176,12 @@ std::unique_ptr<TlsLayer> Interceptor::connect(Socket& socket, std::string_view 
     return nullptr;
   }
   SSL_set_connect_state(ssl.get());
-  return std::make_unique<TlsLayer>(socket, std::move(ssl), std::string{});
+  const OriginSessions::Kept kept = sessions.get(session_key, trust_, now);
+  // A session that OpenSSL does not take is no session: the handshake is a full one.
+  if (kept.session != nullptr && SSL_set_session(ssl.get(), kept.session) != 1) ERR_clear_error();
+  return std::make_unique<TlsLayer>(
+      socket, std::move(ssl), std::string{},
+      std::make_unique<OwnSession>(sessions, std::move(session_key), trust_, now, kept.verified));
 }
 
 }  // namespace stile::intercept

@@ -33,6 +33,31 @@ class Leaves {
   std::deque<std::string> order_;  // the oldest first
 };
 
+// TLS sessions of one worker with origins, to resume them. Each belongs to one agent and one
+// origin, and to the trust that it was made under: a resumed handshake verifies no certificate.
+class OriginSessions {
+ public:
+  static constexpr std::size_t most = 1024;
+  static constexpr std::chrono::minutes most_age{10};
+
+  struct Kept {
+    SSL_SESSION* session = nullptr;  // null: there is none. It lives until the next call.
+    SteadyTime verified;             // when the origin's certificate was
+  };
+  [[nodiscard]] Kept get(const std::string& key, std::uint64_t trust, SteadyTime now);
+  void put(const std::string& key, std::uint64_t trust, SessionPtr session, SteadyTime verified);
+  [[nodiscard]] std::size_t size() const noexcept { return sessions_.size(); }
+
+ private:
+  struct Entry {
+    SessionPtr session;
+    std::uint64_t trust = 0;
+    SteadyTime verified;
+  };
+  std::unordered_map<std::string, Entry, SeededHash> sessions_;
+  std::deque<std::string> order_;  // the oldest first
+};
+
 // Immutable and shared by all workers.
 class Interceptor {
  public:
@@ -45,10 +70,15 @@ class Interceptor {
   [[nodiscard]] std::unique_ptr<TlsLayer> accept(Socket& socket, std::string_view host,
                                                  std::string first, Leaves& leaves,
                                                  SteadyTime now) const;
-  // The client's end: the handshake fails unless the origin proves to be the host.
-  [[nodiscard]] std::unique_ptr<TlsLayer> connect(Socket& socket, std::string_view host) const;
+  // The client's end: the handshake fails unless the origin proves to be the host. A session
+  // is resumed only under the same `session_key`, which names the agent and the origin.
+  [[nodiscard]] std::unique_ptr<TlsLayer> connect(Socket& socket, std::string_view host,
+                                                  std::string session_key, OriginSessions& sessions,
+                                                  SteadyTime now) const;
 
  private:
+  std::uint64_t trust_ = next_trust();  // another one after each change of the trusted roots
+  [[nodiscard]] static std::uint64_t next_trust() noexcept;
   std::shared_ptr<const Authority> authority_;
   ContextPtr server_, client_;
 };

@@ -24,6 +24,7 @@ using BioPtr = std::unique_ptr<BIO, FreeBy<BIO_free_all>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY_free>>;
 using CertPtr = std::unique_ptr<X509, FreeBy<X509_free>>;
 using ContextPtr = std::unique_ptr<SSL_CTX, FreeBy<SSL_CTX_free>>;
+using SessionPtr = std::unique_ptr<SSL_SESSION, FreeBy<SSL_SESSION_free>>;
 using SslPtr = std::unique_ptr<SSL, FreeBy<SSL_free>>;
 
 // The first error of this thread's queue, which is emptied.

@@ -32,14 +32,36 @@ BIO_METHOD* TlsLayer::bio_method() noexcept {
   return method;
 }
 
-TlsLayer::TlsLayer(Socket& socket, SslPtr ssl, std::string first)
-    : socket_{socket}, ssl_{std::move(ssl)}, first_{std::move(first)} {
+TlsLayer::TlsLayer(Socket& socket, SslPtr ssl, std::string first,
+                   std::unique_ptr<SessionKeeper> keeper)
+    : socket_{socket}, keeper_{std::move(keeper)}, ssl_{std::move(ssl)}, first_{std::move(first)} {
+  SSL_set_app_data(ssl_.get(), keeper_.get());
   BIO* bio = BIO_new(bio_method());
   if (bio == nullptr) throw std::bad_alloc{};
   BIO_set_data(bio, this);
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_.get(), bio, bio);
   SSL_set_read_ahead(ssl_.get(), 1);
+}
+
+// OpenSSL forgets the session of a connection that ends without close_notify. It may well be
+// resumed: truncation is noticed where it matters, in the body of an answer.
+TlsLayer::~TlsLayer() {
+  if (keeper_ && !has_failed_) {
+    SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+  }
+}
+
+int TlsLayer::keep_session(SSL* ssl, SSL_SESSION* session) noexcept {
+  auto* const keeper = static_cast<SessionKeeper*>(SSL_get_app_data(ssl));
+  if (keeper == nullptr) return 0;
+  SessionPtr kept{session};
+  try {
+    keeper->keep(std::move(kept), SSL_session_reused(ssl) == 1);
+  } catch (const std::exception&) {
+    // Without memory the next handshake is a full one.
+  }
+  return 1;  // the session is ours now
 }
 
 int TlsLayer::bio_read(BIO* bio, char* buffer, int size) noexcept {
@@ -119,11 +141,29 @@ IoResult TlsLayer::result_of(int returned) noexcept {
 IoResult TlsLayer::read(char* buffer, std::size_t size) noexcept {
   if (has_failed_) return {-1, false, EPROTO};
   ERR_clear_error();
-  const int got = SSL_read(ssl_.get(), buffer, static_cast<int>(size));
-  if (has_unsent()) static_cast<void>(flush());  // an answer of TLS itself
-  if (got <= 0) return result_of(got);
+  // SSL_read() returns one record at most; a full buffer saves turns and system calls.
+  std::size_t total = 0;
+  int got = 0;
+  do {
+    got = SSL_read(ssl_.get(), buffer + total, static_cast<int>(size - total));
+    if (got > 0) total += static_cast<std::size_t>(got);
+  } while (got > 0 && total < size && SSL_has_pending(ssl_.get()) == 1);
+  if (has_unsent()) static_cast<void>(flush());                 // an answer of TLS itself
+  const IoResult last = got > 0 ? IoResult{} : result_of(got);  // an error comes after the data
+  if (total == 0) return last;
   keep_readable();
-  return {got, false, 0};
+  return {static_cast<ssize_t>(total), false, 0};
+}
+
+// Room for what SSL_write() makes of so many bytes, so that out_ does not grow record by record.
+bool TlsLayer::reserve_records(std::size_t size) noexcept {
+  constexpr std::size_t record = 16384, overhead = 256;  // of a record, at most
+  try {
+    out_.reserve(size + (size / record + 1) * overhead);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 IoResult TlsLayer::write(const char* data, std::size_t size) noexcept {
@@ -134,7 +174,9 @@ IoResult TlsLayer::write(const char* data, std::size_t size) noexcept {
     if (has_unsent()) return {-1, true, 0};
   }
   ERR_clear_error();
-  const int taken = SSL_write(ssl_.get(), data, static_cast<int>(std::min(size, most_in_a_write)));
+  size = std::min(size, most_in_a_write);
+  if (!reserve_records(size)) return {-1, false, ENOMEM};
+  const int taken = SSL_write(ssl_.get(), data, static_cast<int>(size));
   if (taken <= 0) {
     has_failed_ = true;
     return {-1, false, EPIPE};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "proxy/intercept/openssl.h"
@@ -9,12 +10,24 @@
 
 namespace stile::intercept {
 
+// Takes what a server sends to resume its session later.
+class SessionKeeper {
+ public:
+  virtual ~SessionKeeper() = default;
+  virtual void keep(SessionPtr session, bool is_resumed) = 0;
+};
+
 class TlsLayer final : public net::Stream::Layer {
  public:
   enum class Step : std::uint8_t { done, wait, failed };
 
-  // `first` was already read from the socket and comes before what the socket has.
-  TlsLayer(Socket& socket, SslPtr ssl, std::string first);
+  // `first` was already read from the socket and comes before what the socket has. The client's
+  // end may have a `keeper`.
+  TlsLayer(Socket& socket, SslPtr ssl, std::string first,
+           std::unique_ptr<SessionKeeper> keeper = nullptr);
+  ~TlsLayer() override;
+  TlsLayer(const TlsLayer&) = delete;
+  TlsLayer& operator=(const TlsLayer&) = delete;
 
   // Goes on with the handshake as far as the socket allows. `wait`: flush if there is something
   // unsent, else wait until the socket is readable. After `failed` the alert is unsent: its audit
@@ -22,6 +35,9 @@ class TlsLayer final : public net::Stream::Layer {
   [[nodiscard]] Step handshake() noexcept;
   // Why it failed: the client offers other protocols than HTTP/1.1 only.
   [[nodiscard]] bool lacks_http1() const noexcept { return lacks_http1_; }
+
+  // For SSL_CTX_sess_set_new_cb() of the client's end.
+  static int keep_session(SSL* ssl, SSL_SESSION* session) noexcept;
 
   [[nodiscard]] net::Stream::IoResult read(char* buffer, std::size_t size) noexcept override;
   [[nodiscard]] net::Stream::IoResult write(const char* data, std::size_t size) noexcept override;
@@ -37,8 +53,10 @@ class TlsLayer final : public net::Stream::Layer {
   static long bio_ctrl(BIO* bio, int command, long number, void* pointer) noexcept;
   [[nodiscard]] net::Stream::IoResult result_of(int returned) noexcept;
   void keep_readable() noexcept;
+  [[nodiscard]] bool reserve_records(std::size_t size) noexcept;
 
   Socket& socket_;
+  std::unique_ptr<SessionKeeper> keeper_;
   SslPtr ssl_;
   std::string first_;
   std::string out_;       // records to be sent

@@ -58,6 +58,7 @@ struct Tally {
   std::uint64_t connections_refused = 0;
   std::array<std::array<std::uint64_t, 2>, 2> tls_handshakes{};  // by side; failed, done
   std::map<std::string, std::uint64_t> secret_uses;              // by name, which the config sets
+  std::map<std::string, std::uint64_t> scan_hits;                // by scan
   std::uint32_t origins_kept = 0;                                // idle connections to origins
   std::uint64_t bytes_up = 0, bytes_down = 0;
   std::shared_ptr<Share> share;  // of the worker's turns; the sockets keep it, too

@@ -36,8 +36,8 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
           series.count;
     }
     for (const auto& agent : report.agents) {
-      auto& sum =
-          agents.try_emplace(agent.id, Report::Agent{agent.id, 0, 0, 0, 0, {}, {}}).first->second;
+      auto& sum = agents.try_emplace(agent.id, Report::Agent{agent.id, 0, 0, 0, 0, {}, {}, {}})
+                      .first->second;
       sum.tunnels_open += agent.tunnels_open;
       sum.connections_refused += agent.connections_refused;
       sum.bytes_up += agent.bytes_up;
@@ -47,6 +47,7 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
         sum.tls_handshakes[side][1] += agent.tls_handshakes[side][1];
       }
       for (const auto& [name, count] : agent.secret_uses) sum.secret_uses[name] += count;
+      for (const auto& [name, count] : agent.scan_hits) sum.scan_hits[name] += count;
     }
     for (std::size_t i = 0; i < times.counts.size(); ++i) {
       times.counts[i] += report.connect_times.counts[i];
@@ -90,6 +91,10 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
     for (const auto& [name, count] : agent.secret_uses) {
       page.counter("stile_secret_uses_total", "Requests that a secret was put into.", number(count),
                    {{"agent", id}, {"secret", name}});
+    }
+    for (const auto& [name, count] : agent.scan_hits) {
+      page.counter("stile_scan_hits_total", "Requests in which a scan found something.",
+                   number(count), {{"agent", id}, {"scan", name}});
     }
   }
   if (const auto* authority = opening_.authority()) {
@@ -158,6 +163,16 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
                number(acl::RegexSet::failures()));
   page.gauge("stile_cards_rejected", "Agent cards that could not be used.",
              number(policy.base().loaded.cards.rejected.size() + policy.refused_cards().size()));
+  if (const auto fleet = service_ ? service_->fleet_view() : std::nullopt) {
+    page.gauge("stile_fleet_connected", "1 while stile-fleet reaches its store.",
+               fleet->is_connected ? 1 : 0);
+    page.gauge("stile_fleet_age_seconds", "Since stile-fleet last heard from its store.",
+               static_cast<double>(fleet->age_seconds));
+    for (const auto& [name, serial] : fleet->serials) {
+      page.gauge("stile_fleet_serial", "Serial of an object of the fleet.", number(serial),
+                 {{"name", name}});
+    }
+  }
   page.counter("stile_state_write_failures_total", "Times that the state could not be saved.",
                number(editor_->counts().save_failures));
   page.counter("stile_audit_events_total", "Audit lines written.", number(log_->events()));

@@ -8,7 +8,7 @@
 namespace stile::server {
 namespace {
 
-config::Checked<control::Reading> nothing_to_read() {
+config::Checked<control::Reading> nothing_to_read(const config::FleetLayer&) {
   config::Diagnostics problems;
   problems.error({}, "reload", "a stile run reads its files once");
   return problems;

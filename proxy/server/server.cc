@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "audit/rotate.h"
+#include "base/unix_time.h"
 #include "control/saved_state.h"
 #include "proxy/base/clock.h"
 #include "proxy/base/log.h"
@@ -43,6 +44,10 @@ Result<control::SavedState> read_state(const control::StateFile& file) {
   }
   return state;
 }
+
+constexpr const char* fleet_hint =
+    "\nthe saved policy of the fleet cannot be used; correct the config, or move fleet.json in "
+    "state_dir away to start without it";
 
 }  // namespace
 
@@ -136,6 +141,21 @@ Result<void> Server::bind_capture(CaptureSockets passed, std::size_t workers) {
   return {};
 }
 
+// The policy that the fleet had last holds until stile-fleet hands over another one.
+Result<void> Server::read_fleet(const control::StateFile& file, config::FleetState& fleet) {
+  const auto text = file.read_fleet();
+  if (!text) return text.error();
+  if (!*text) return {};
+  auto state = config::parse_fleet(**text);
+  if (!state) return Error{state.error().message + fleet_hint};
+  fleet = std::move(*state);
+  if (fleet.layer.policies.empty()) return {};
+  auto base = control::read_file_policy(store_.reader, fleet.layer);
+  if (!base) return Error{base.error().text() + fleet_hint};
+  store_.base = std::move(*base);
+  return {};
+}
+
 // The state is read before the log is opened, since it records where the log ended.
 Result<void> Server::open_editor() {
   std::optional<control::StateFile> file;
@@ -147,6 +167,7 @@ Result<void> Server::open_editor() {
     auto read = read_state(*file);
     if (!read) return read.error();
     saved = std::move(*read);
+    if (auto done = read_fleet(*file, saved.fleet); !done) return done;
   }
   if (auto done = prepare_secrets(); !done) return done;
   if (auto done = open_log(saved); !done) return done;
@@ -158,7 +179,8 @@ Result<void> Server::open_editor() {
   }
   if (auto done = confine(); !done) return done;
   editor_ = std::make_unique<control::PolicyEditor>(
-      context_, store_.reader, control::LivePolicy{std::move(store_.base), saved}, std::move(file));
+      context_, store_.reader, control::LivePolicy{std::move(store_.base), saved}, std::move(file),
+      saved.fleet);
   asks_.restore(saved.asks, editor_->policy());
   return {};
 }
@@ -167,11 +189,21 @@ Result<void> Server::open_editor() {
 Result<void> Server::prepare_secrets() {
   const auto& secrets = store_.base->shared.secrets;
   if (auto done = secrets_.start_helper(secrets); !done) return done;
+  // They were read before privileges were dropped. What only root can read would never be read
+  // again, and a changed value never be used.
+  const auto unread = secrets.refresh(store_.base->loaded.owner, unix_micros());
+  if (!unread.empty()) {
+    const std::string& user = settings().server.user;
+    return Error{unread.front() + "; the daemon has to read it again when it changes" +
+                 (user.empty() ? "" : ", as user " + user) +
+                 "; give it access, as in: chown root:GROUP FILE && chmod 640 FILE"};
+  }
   config::Diagnostics problems;
   secrets_.fill(secrets, problems);
   if (problems.has_errors()) return Error{problems.text()};
-  store_.reader = [this, read = store_.reader]() -> config::Checked<control::Reading> {
-    auto reading = read();
+  store_.reader = [this, read = store_.reader](
+                      const config::FleetLayer& fleet) -> config::Checked<control::Reading> {
+    auto reading = read(fleet);
     if (!reading) return reading;
     config::Diagnostics unusable;
     secrets_.fill(reading->shared->secrets, unusable);
@@ -289,7 +321,7 @@ void Server::start_control() {
       commands::Commands::Daemon{[this] { drain(); }, [this] { return reopen_log(); },
                                  [this] { return shared_->connections.load(); },
                                  [this] { return drain_time_left(); }, version,
-                                 [this] { return trusted_ca(); }});
+                                 [this] { return trusted_ca(); }, false, fleet_user_});
   control_ = std::make_unique<control::Server>(context_, *service_);
   if (control_sockets_.control) control_->listen(std::move(control_sockets_.control), true);
   if (control_sockets_.read_only) control_->listen(std::move(control_sockets_.read_only), false);

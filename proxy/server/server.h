@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "audit/log.h"
+#include "config/accounts.h"
 #include "control/log_health.h"
 #include "control/policy_editor.h"
 #include "control/server.h"
@@ -56,6 +57,7 @@ class Server {
   [[nodiscard]] Result<void> bind();
   [[nodiscard]] Result<void> bind_capture(CaptureSockets passed, std::size_t workers);
   [[nodiscard]] Result<void> open_editor();
+  [[nodiscard]] Result<void> read_fleet(const control::StateFile& file, config::FleetState& fleet);
   [[nodiscard]] Result<void> prepare_secrets();
   [[nodiscard]] std::string trusted_ca();
   [[nodiscard]] Result<void> confine();
@@ -98,6 +100,8 @@ class Server {
   DnsFiles dns_files_;
   std::vector<acl::Address> listener_addresses_;
   std::vector<Listener> listeners_;
+  // Looked up before the sandbox closes; see commands::Commands::Daemon.
+  std::optional<config::User> fleet_user_ = config::find_user("stile-fleet");
   ControlSockets control_sockets_;
   CaptureSockets capture_;
   std::optional<boost::asio::ip::tcp::acceptor> metrics_acceptor_;

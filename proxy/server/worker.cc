@@ -2,6 +2,7 @@
 #include "proxy/server/worker.h"
 
 #include <pthread.h>
+#include <sys/socket.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -120,7 +121,26 @@ void Worker::lend(std::uint64_t number, UniqueFd listener, std::string agent) {
   loop_.post([this, number, fd, agent = std::move(agent)] {
     auto is_served = std::make_shared<bool>(true);
     auto acceptor = std::make_unique<session::Acceptor>(context_, std::move(*fd), agent, is_served);
-    lent_[number] = {std::move(is_served), std::move(acceptor)};
+    lent_[number] = {std::move(is_served), std::move(acceptor), nullptr};
+  });
+}
+
+void Worker::lend_capture(std::uint64_t number, UniqueFd socket, std::string agent,
+                          const acl::Address& name_server) {
+  const auto fd = std::make_shared<UniqueFd>(std::move(socket));
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (::getsockopt(fd->get(), SOL_SOCKET, SO_TYPE, &type, &size) != 0) return;
+  loop_.post([this, number, fd, type, agent = std::move(agent), name_server] {
+    LentListener lent{std::make_shared<bool>(true), nullptr, nullptr};
+    if (type == SOCK_DGRAM) {
+      lent.names = std::make_unique<session::NameSocket>(context_, std::move(*fd),
+                                                         session::Audience{agent, true});
+    } else {
+      lent.acceptor = std::make_unique<session::Acceptor>(context_, std::move(*fd), agent,
+                                                          lent.is_served, name_server);
+    }
+    lent_[number] = std::move(lent);
   });
 }
 

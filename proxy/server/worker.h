@@ -47,6 +47,8 @@ class Worker final : public commands::Worker, private Deadline {
   // merged. `all`: time has passed, so also agents whose entry is the same.
   void judge_again(bool all);
   void lend(std::uint64_t number, UniqueFd listener, std::string agent) override;
+  void lend_capture(std::uint64_t number, UniqueFd socket, std::string agent,
+                    const acl::Address& name_server) override;
   void release(std::uint64_t number) override;
 
  private:
@@ -73,6 +75,7 @@ class Worker final : public commands::Worker, private Deadline {
   struct LentListener {
     std::shared_ptr<bool> is_served;
     std::unique_ptr<session::Acceptor> acceptor;
+    std::unique_ptr<session::NameSocket> names;
   };
   std::unordered_map<std::uint64_t, LentListener> lent_;
   std::atomic<int> judging_{0};  // 0: none requested; 1: changed agents; 2: all

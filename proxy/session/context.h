@@ -123,6 +123,7 @@ struct Context {
   std::shared_ptr<const acl::PrefixMap> own_addresses;
   LiveList live;
   intercept::Leaves leaves;
+  intercept::OriginSessions origin_sessions;
   AskingList asking;       // requests that wait for a person
   net::PausedList paused;  // requests that wait for more of a budget or grant
   metrics::ConnectTimes connect_times;

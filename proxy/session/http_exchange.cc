@@ -1,13 +1,13 @@
 // HttpExchange: one HTTP request, from its head to its last line. http_upload.cc has the
-// upload, http_push.cc the commands of a git push, http_answer.cc the answer.
+// upload, http_push.cc the commands of a git push, http_scan.cc what a request carries, and
+// http_answer.cc the answer.
 #include "proxy/session/http_exchange.h"
-
-#include <strings.h>
 
 #include <algorithm>
 
 #include "base/ascii.h"
 #include "base/unix_time.h"
+#include "base/wipe.h"
 #include "proxy/http/forward.h"
 #include "proxy/session/own_page.h"
 #include "proxy/session/refuse.h"
@@ -16,6 +16,7 @@ namespace stile::session {
 namespace {
 
 constexpr std::string_view accept_encoding = "accept-encoding";
+constexpr std::string_view websocket_extensions = "sec-websocket-extensions";
 
 }  // namespace
 
@@ -37,9 +38,14 @@ HttpExchange::~HttpExchange() {
   be_patient(false);
   client_.watch_for_loss(Reason::none);
   connector_.origin.reset();
+  wipe_secrets();
+}
+
+void HttpExchange::wipe_secrets() {
   if (secret_values_.empty()) return;
-  ::explicit_bzero(to_origin_.data(), to_origin_.size());
-  for (std::string& value : secret_values_) ::explicit_bzero(value.data(), value.size());
+  wipe(to_origin_);
+  for (std::string& value : secret_values_) wipe(value);
+  secret_values_.clear();
 }
 
 void HttpExchange::be_patient(bool on) noexcept {
@@ -79,6 +85,15 @@ Task<bool> HttpExchange::run() {
   }
   if (reason == Reason::none) reason = keep_head_up_to_date();
   if (reason == Reason::none) reason = judge_push();
+  if (reason == Reason::none &&
+      (request_.judged_by->watch || request_.decision.terms.needs_query)) {
+    reason = co_await hold_body();
+    if (reason == Reason::none) reason = connector_.still_allowed(request_);
+    if (reason == Reason::none) reason = keep_head_up_to_date();
+    if (reason == Reason::none) reason = judge_push();
+    if (reason == Reason::none) reason = judge_query();
+    if (reason == Reason::none) reason = scan_held();
+  }
   if (reason == Reason::ref_not_allowed && push_->wants_report()) {
     co_await refuse_push();
     co_return false;
@@ -106,8 +121,11 @@ Task<bool> HttpExchange::run() {
   reason = client_.is_cancelled() ? client_.cancelled() : connector_.still_allowed(request_);
   if (reason == Reason::none) reason = keep_head_up_to_date();
   if (reason == Reason::none) reason = judge_push();
+  if (reason == Reason::none) reason = judge_query();
+  if (reason != Reason::none) reason = Reason::revoked;
+  if (reason == Reason::none) reason = scan_held();
   drop_head();
-  if (reason != Reason::none) co_return co_await finish(Reason::revoked);
+  if (reason != Reason::none) co_return co_await finish(reason);
   reason = co_await forward();
   co_return co_await finish(reason);
 }
@@ -196,7 +214,8 @@ HttpExchange::Reason HttpExchange::write_head(const http::AbsoluteTarget& target
   static const std::vector<std::string> nothing;
   const auto& agent = client_.peer.agent;
   written_by_ = agent;
-  auto strip = agent ? agent->strip_request_headers : nothing;
+  std::vector<std::string>& strip = strip_;
+  strip = agent ? agent->strip_request_headers : nothing;
   std::vector<http::Field> added;
   if (request_.is_inside) {
     const Reason failed = add_secrets(strip, added);
@@ -226,9 +245,8 @@ HttpExchange::Reason HttpExchange::add_secrets(std::vector<std::string>& strip,
                                                std::vector<http::Field>& added) {
   const acl::RequestTerms& terms = request_.decision.terms;
   request_.secrets.clear();
-  secret_values_.clear();
+  wipe_secrets();
   scrubber_.reset();
-  placeholders_.reset();
   if (terms.rule != nullptr && terms.of_host.empty()) {
     std::erase_if(strip, [&](const std::string& name) {
       const auto& kept = terms.rule->keep_headers;
@@ -253,11 +271,9 @@ HttpExchange::Reason HttpExchange::add_secrets(std::vector<std::string>& strip,
     strip.emplace_back(accept_encoding);
     added.push_back({"Accept-Encoding", "identity"});
   }
-  for (const acl::AgentSecret& secret : request_.judged_by->inside->secrets) {
-    if (!placeholders_) placeholders_.emplace();
-    placeholders_->add(secret.placeholder, secret.placeholder);
-  }
   if (wants_websocket_) {
+    // Compressed frames could not be looked through.
+    if (request_.judged_by->watch) strip.emplace_back(websocket_extensions);
     added.push_back({"Connection", "Upgrade"});
     added.push_back({"Upgrade", "websocket"});
   }
@@ -336,7 +352,7 @@ Task<HttpExchange::Reason> HttpExchange::transfer() {
 Task<bool> HttpExchange::finish(Reason reason) {
   client_.clear_deadline();
   const bool is_withheld = reason == Reason::revoked || reason == Reason::placeholder_misplaced ||
-                           reason == Reason::body_too_large;
+                           reason == Reason::body_too_large || reason == Reason::secret_found;
   if (is_withheld && connector_.origin) {
     connector_.origin.reset_when_closed();  // bytes still in the kernel must not be sent
     connector_.origin.reset();

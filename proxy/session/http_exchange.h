@@ -13,14 +13,17 @@
 #include "proxy/http/gunzip.h"
 #include "proxy/http/head.h"
 #include "proxy/http/scrub.h"
+#include "proxy/http/websocket.h"
 #include "proxy/session/client.h"
 #include "proxy/session/connector.h"
 #include "proxy/session/request.h"
+#include "scan/search.h"
 
 namespace stile::session {
 
 // Both bodies stream at the same time: a child coroutine sends the request's, the exchange itself
-// the answer's. Neither holds more than one buffer.
+// the answer's. Neither holds more than one buffer, except that a body which is scanned is held up
+// to 64 KiB before anything goes to the origin.
 class HttpExchange {
  public:
   HttpExchange(Client& client, Connector& connector, Request& request, http::RequestHead& head);
@@ -48,6 +51,21 @@ class HttpExchange {
   [[nodiscard]] Reason judge_push();
   Task<> refuse_push();
   Task<> discard_body();
+  Task<Reason> hold_body();
+  // What is held of the body; `joined` keeps it if it came in chunks.
+  struct HeldBody {
+    std::string_view text;
+    bool is_whole = false;
+  };
+  [[nodiscard]] HeldBody held_body(std::string& joined) const;
+  [[nodiscard]] Reason judge_query();
+  [[nodiscard]] Reason scan_held();
+  [[nodiscard]] Reason scan_head();
+  [[nodiscard]] Reason scan_held_body();
+  [[nodiscard]] Reason scan_piece(std::string& data, bool is_end);
+  [[nodiscard]] Reason scan_frames(std::string_view bytes);
+  [[nodiscard]] Reason judge_search(std::string_view place);
+  [[nodiscard]] Reason judge_found(scan::Found found, std::string_view place);
   Task<Reason> forward();
   Task<Reason> transfer();
   Task<Reason> send_head();
@@ -66,6 +84,7 @@ class HttpExchange {
   Task<Reason> relay_websocket(const http::ResponseHead& head);
   Task<Reason> read_origin();
   void stop_upload() noexcept;
+  void wipe_secrets();
   void be_patient(bool on) noexcept;
   [[nodiscard]] bool is_to_wait() noexcept;
   Task<bool> finish(Reason reason);
@@ -81,19 +100,29 @@ class HttpExchange {
   std::string kept_head_;                 // the client's head, once its buffer grows with the body
   std::optional<http::PushReader> push_;  // of a git push
   std::string push_fault_;
+  std::vector<std::string> strip_;                      // fields that do not go on, in lower case
   std::string to_origin_;                               // the rewritten head
   std::shared_ptr<const acl::AgentPolicy> written_by_;  // kept, so that its address is not reused
   std::string from_origin_;
   std::size_t head_end_ = 0;  // in from_origin_
   std::size_t burst_ = 0;     // bytes read since other connections last went first
   std::string to_client_;
-  std::vector<std::string> secret_values_;      // of the headers that Stile sets
-  std::optional<std::uint64_t> max_body_;       // of the request
-  std::uint64_t body_bytes_ = 0;                // of the request, so far
-  std::optional<http::Scrubber> placeholders_;  // must not be in the request's body
-  std::optional<http::Scrubber> scrubber_;      // of the answer
-  std::optional<http::Gunzip> gunzip_;          // of an answer that is scrubbed
+  std::vector<std::string> secret_values_;  // of the headers that Stile sets
+  std::optional<std::uint64_t> max_body_;   // of the request
+  std::uint64_t body_bytes_ = 0;            // of the request, so far
+  std::optional<http::Scrubber> scrubber_;  // of the answer
+  std::optional<http::Gunzip> gunzip_;      // of an answer that is scrubbed
   bool wants_websocket_ = false, is_relaying_ = false;
+  std::shared_ptr<const scan::Watch> scanned_by_;  // null: the request is not scanned
+  std::shared_ptr<const scan::Texts> scan_texts_;
+  std::optional<scan::Search> search_;          // of the body, or of what a WebSocket carries
+  std::optional<scan::Search> control_search_;  // of its control frames
+  scan::Found scan_found_ = 0;
+  std::size_t scanned_ = 0;  // bytes of the body that were looked at while they were held
+  bool is_clean_ = false;    // all of the body was looked at
+  std::string held_back_;    // is not sent yet
+  std::size_t fresh_ = 0;    // bytes at its end that were not looked at
+  http::FrameReader frames_;
   bool upload_runs_ = false, upload_stopped_ = false;
   Reason upload_result_ = Reason::none;
   Event upload_done_;

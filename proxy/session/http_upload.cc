@@ -77,6 +77,10 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
       const bool more = co_await body_is_here();
       if (!more && client_.is_cancelled()) co_return client_.cancelled();
       if (!more) break;
+      if (search_) {
+        const Reason found = scan_frames(in);
+        if (found != Reason::none) co_return found;
+      }
       const Reason failed = co_await send_paid(in);
       if (failed != Reason::none) co_return failed;
       in.clear();
@@ -109,16 +113,18 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
       used += step.consumed;
       if (kind == http::ChunkedDecoder::Step::Kind::data) {
         body_bytes_ += step.data.size();
-        if (!placeholders_) http::append_chunk(out, step.data);
-        if (placeholders_) placeholders_->feed(step.data, clean);
+        if (!search_) http::append_chunk(out, step.data);
+        if (search_) clean += step.data;
       }
     }
-    if (placeholders_ && placeholders_->has_found()) co_return Reason::placeholder_misplaced;
     if (max_body_ && body_bytes_ > *max_body_) co_return Reason::body_too_large;
     in.erase(0, used);
     if (kind == http::ChunkedDecoder::Step::Kind::bad) co_return Reason::bad_request;
     const bool ended = kind == http::ChunkedDecoder::Step::Kind::end;
-    if (ended && placeholders_) placeholders_->finish(clean);
+    if (search_) {
+      const Reason found = scan_piece(clean, ended);
+      if (found != Reason::none) co_return found;
+    }
     if (!clean.empty()) http::append_chunk(out, clean);
     clean.clear();
     if (ended) out += "0\r\n\r\n";
@@ -128,13 +134,11 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
   }
 }
 
-// Holds back what may be the beginning of a placeholder.
 Task<HttpExchange::Reason> HttpExchange::send_piece(std::string_view data, bool is_end) {
-  if (!placeholders_) co_return co_await send_paid(data);
-  std::string clean;
-  placeholders_->feed(data, clean);
-  if (is_end) placeholders_->finish(clean);
-  if (placeholders_->has_found()) co_return Reason::placeholder_misplaced;
+  if (!search_ || is_clean_) co_return co_await send_paid(data);
+  std::string clean{data};
+  const Reason found = scan_piece(clean, is_end);
+  if (found != Reason::none) co_return found;
   co_return co_await send_paid(clean);
 }
 

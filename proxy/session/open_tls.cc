@@ -59,9 +59,15 @@ Task<Reason> open_client_tls(Client& client, const Request& request) {
 }
 
 Task<Reason> open_origin_tls(Client& client, const Request& request, net::Stream& origin) {
-  auto tls = client.interceptor->connect(origin.socket(), request.decision.host.text());
+  Context& context = client.context;
+  const std::string_view host = request.decision.host.text();
+  std::string session_key{client.peer.id()};
+  session_key.append(1, ' ').append(host).append(1, ':').append(
+      std::to_string(request.decision.port));
+  auto tls = client.interceptor->connect(origin.socket(), host, std::move(session_key),
+                                         context.origin_sessions, context.loop.now());
   if (!tls) co_return Reason::internal_error;
-  client.set_deadline(client.context.limits.connect_timeout, Reason::origin_timeout);
+  client.set_deadline(context.limits.connect_timeout, Reason::origin_timeout);
   const bool done = co_await finish_handshake(client, origin.socket(), *tls);
   client.clear_deadline();
   client.peer.tally->tls_handshake(TlsSide::origin, done);

@@ -22,7 +22,7 @@ Report report(const Context& context) {
     const auto [up, down] = open_bytes[id];
     report.agents.push_back({id, tally->tunnels_open, tally->connections_refused,
                              tally->bytes_up + up, tally->bytes_down + down, tally->tls_handshakes,
-                             tally->secret_uses});
+                             tally->secret_uses, tally->scan_hits});
     for (std::size_t method = 0; method < metrics::method_count; ++method) {
       if (!tally->requests[method]) continue;
       for (std::size_t verdict = 0; verdict < metrics::Tally::verdict_count; ++verdict) {

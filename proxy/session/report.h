@@ -23,7 +23,7 @@ struct Report {
     std::string id;
     std::uint64_t tunnels_open, connections_refused, bytes_up, bytes_down;
     decltype(metrics::Tally::tls_handshakes) tls_handshakes{};
-    std::map<std::string, std::uint64_t> secret_uses{};
+    std::map<std::string, std::uint64_t> secret_uses{}, scan_hits{};
   };
   std::vector<Series> requests;
   std::vector<Agent> agents;

@@ -33,6 +33,11 @@ struct Request {
   std::optional<acl::RequestFacts> facts;
   std::vector<acl::RequestField> fields;
   std::vector<std::string> secrets;  // names of those that were put in
+  std::string scan;                  // names of the scans that found something
+  std::string scan_place;            // where: "the body", "header X"
+  std::string_view query_fault;      // why a GraphQL body is not one query: a constant text
+  bool hides_path = false;           // what was found is in the path: it is not logged
+  bool hides_method = false;         // what was found is in the method: it is not logged
   acl::Decision decision;
   AskTicket ask;                // if a person was asked about it
   std::string_view head_fault;  // of bad-request before the decision: a constant text

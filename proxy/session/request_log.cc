@@ -26,13 +26,13 @@ class RequestLine {
     record.agent = peer.id();
     record.src = source_;
     record.conn = peer.conn;
-    record.method = request.method;
+    if (!request.hides_method) record.method = request.method;
     if (!request.authority.empty()) {
       record.scheme = scheme_text(request);
       record.host = shown_host(request);
     }
     record.port = decision.port;
-    record.path = request.path;
+    if (!request.hides_path) record.path = request.path;
     record.rule = rule_;
     if (request.origin) {
       origin_ = net::endpoint_text(*request.origin, decision.port);
@@ -42,6 +42,8 @@ class RequestLine {
     if (request.decision.is_opened) record.tls = "opened";
     for (const auto& name : request.secrets) secret_ += (secret_.empty() ? "" : ",") + name;
     record.secret = secret_;
+    record.scan = request.scan;
+    if (!request.scan.empty()) record.detail = request.scan_place;
     record.request = request.ask.id;
     record.stripped.assign(request.stripped.begin(), request.stripped.end());
     record.policy = request.generation;
@@ -98,6 +100,9 @@ AuditQueue::Written RequestLog::deny(const Peer& peer, const Request& request, R
   line.record.reason = reason;
   line.record.status = status;
   if (reason == Reason::bad_request) line.record.detail = request.fault();
+  if (reason == Reason::method_not_allowed && !request.query_fault.empty()) {
+    line.record.detail = request.query_fault;
+  }
   peer.tally->request(metrics::method_of(request.method), acl::Verdict::deny, reason);
   return refusals_.write(queue_, line.record, peer.account, loop_.now());
 }

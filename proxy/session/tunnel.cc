@@ -17,7 +17,9 @@ Tunnel::Tunnel(Context& context, Peer peer, const Request& request, SocketPtr cl
       origin_{*request.origin},
       opened_despite_{request.opened_despite},
       hello_{request.hello},
-      begun_{request.begun} {
+      begun_{request.begun},
+      rule_{request.decision.rule},
+      access_rule_{request.decision.access_rule} {
   const acl::Decision& decision = request.decision;
   if (decision.literal) {
     authority_ =
@@ -141,6 +143,8 @@ void Tunnel::judge_again(const acl::Snapshot& snapshot, bool all) {
     return revoke();
   }
   peer_.agent = *agent;
+  rule_ = decision.rule;
+  access_rule_ = decision.access_rule;
   charge_to(decision.grant);
 }
 
@@ -153,10 +157,10 @@ void Tunnel::charge_to(const acl::Grant* grant) {
   if (charged_) meter_up().draw_on(charged_->bytes_up);
 }
 
-// The rule that it was open by; empty if memory is short.
+// Empty if memory is short.
 std::string Tunnel::rule_text() const noexcept {
   try {
-    return decide(*peer_.agent).rule_text();
+    return acl::rule_text(rule_, access_rule_);
   } catch (const std::exception&) {
     return {};
   }

@@ -53,6 +53,9 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   bool is_revoked_ = false;  // the client has been reset; close() follows
   acl::HelloFacts hello_;
   SteadyTime begun_;
+  // What it is open by; both belong to the policy that peer_ keeps.
+  acl::RuleRef rule_;
+  const acl::AccessRule* access_rule_;
 };
 
 }  // namespace stile::session

@@ -47,6 +47,7 @@ TEST(Reason, HasItsPublicTextAndStatus) {
       {Reason::ref_not_allowed, "ref-not-allowed", 403},
       {Reason::credential_refused, "credential-refused", 403},
       {Reason::placeholder_misplaced, "placeholder-misplaced", 403},
+      {Reason::secret_found, "secret-found", 403},
       {Reason::origin_certificate, "origin-certificate", 502},
       {Reason::audit_unavailable, "audit-unavailable", 503},
       {Reason::overloaded, "overloaded", 503},

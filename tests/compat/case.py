@@ -32,6 +32,8 @@ class Case:
     refusable: bool = True  # whether asking for a refused host tells anything more
     data: bytes = b""
     host: str = ALLOWED
+    # (place, host) -> the command line without a proxy; None: it is about the proxy itself.
+    direct: object = None
 
     @property
     def name(self):
@@ -43,6 +45,12 @@ class Case:
                               check=False, env=environment(place), cwd=place.folder)
         text = (done.stdout + b"\n" + done.stderr).decode("latin-1")
         return Outcome(done.returncode == 0 and self.wanted in text, text)
+
+    def run_captured(self, captured):
+        """Without a proxy; with the audit lines of that host."""
+        command = [str(part) for part in self.direct(captured, self.host)]
+        code, text, lines = captured.run(command, self.data)
+        return Outcome(code == 0 and self.wanted in text, text), [line for line in lines if line["host"] == self.host]
 
     def is_installed(self):
         return shutil.which(self.program, path=PATH) is not None

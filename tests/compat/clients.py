@@ -9,31 +9,31 @@ OPTIONAL = {"node", "npm"}
 PYTHON = "/usr/bin/python3"
 
 
-def curl(what, *options, scheme="https", path="/x", **more):
+def curl(what, *options, scheme="https", path="/x", proxy_only=False, **more):
     def command(place, host):
         url = (place.url if scheme == "https" else place.http_url)(host, path)
         filled = [option.format(place=place) for option in options]
         return ["curl", "-q", "-sS", "--max-time", "40", "--cacert", place.ca_file, *filled, url]
-    return Case("curl", what, command, program="curl", **more)
+    return Case("curl", what, command, program="curl", direct=None if proxy_only else command, **more)
 
 
 def s_client(what, *options, sni=True, **more):
     def command(place, host):
         name = ["-servername", host] if sni else ["-noservername"]
-        return ["openssl", "s_client", "-proxy", place.proxy.listen, "-connect",
-                f"{host}:{place.port}", "-CAfile", place.ca_file, "-quiet", "-verify_return_error",
+        proxy = ["-proxy", place.proxy.listen] if place.proxy_url else []
+        return ["openssl", "s_client", *proxy, "-connect", f"{host}:{place.port}", "-CAfile", place.ca_file, "-quiet", "-verify_return_error",
                 "-ignore_unexpected_eof", *name, *options]
     request = b"GET /x HTTP/1.0\r\nHost: a.test\r\n\r\n"
     return Case("openssl s_client", what, command, program="openssl", version=("version",),
-                data=request, **more)
+                data=request, direct=command, **more)
 
 
 def library(client, interpreter, what, script, version, **more):
     def command(place, host):
-        proxy, port = place.proxy.listen.rsplit(":", 1)
+        proxy, port = place.proxy.listen.rsplit(":", 1) if place.proxy_url else ("", "")
         return [*interpreter, script, place.url(host), place.http_url(host), proxy, port,
                 place.ca_file, host, place.port]
-    return Case(client, what, command, program=interpreter[0], version=version, **more)
+    return Case(client, what, command, program=interpreter[0], version=version, direct=command, **more)
 
 
 def python(client, what, script, module=None):
@@ -50,28 +50,32 @@ def git(place, host):
             place.url(host, "/repository.git"), f"{place.folder}/clone-{host}"]
 
 
+def option(name, value):
+    return [name, value] if value else []
+
+
 def pip(place, host):
     return [PYTHON, "-m", "pip", "--isolated", "--no-cache-dir", "--disable-pip-version-check",
-            "download", "--retries", "0", "--no-deps", "--proxy", place.proxy_url, "--cert",
+            "download", "--retries", "0", "--no-deps", *option("--proxy", place.proxy_url), "--cert",
             place.ca_file, "--index-url", place.url(host, "/simple"), "-d",
             f"{place.folder}/wheels-{host}", "tiny"]
 
 
 def npm(place, host):
     return ["npm", "install", "--prefix", f"{place.folder}/npm-{host}", "--registry",
-            place.url(host, "/"), "--https-proxy", place.proxy_url, "--cafile", place.ca_file,
+            place.url(host, "/"), *option("--https-proxy", place.proxy_url), "--cafile", place.ca_file,
             "--fetch-retries", "0", "--no-audit", "--no-fund", "--no-update-notifier", "tiny"]
 
 
 def apt(place, host):
-    root = place.world.folder / f"apt-{host}"
+    root = place.folder / f"apt-{host}"
     for folder in ("lists/partial", "cache/archives/partial", "state", "etc"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     (root / "etc/sources.list").write_text(f"deb [trusted=yes] {place.url(host, '/apt')} ./\n")
     options = {"Dir::Etc": root / "etc", "Dir::Etc::Parts": "/nonexistent",
                "Dir::State": root / "state", "Dir::State::Lists": root / "lists",
                "Dir::Cache": root / "cache", "APT::Sandbox::User": "root",
-               "Acquire::https::Proxy": place.proxy_url, "Acquire::https::CAInfo": place.ca_file,
+               "Acquire::https::Proxy": place.proxy_url or "DIRECT", "Acquire::https::CAInfo": place.ca_file,
                "Acquire::Retries": 0, "APT::Update::Error-Mode": "any",
                "Acquire::Languages": "none"}
     flags = [part for key, value in options.items() for part in ("-o", f"{key}={value}")]
@@ -88,13 +92,15 @@ def w3m(place, host):
     return ["w3m", "-o", f"ssl_ca_file={place.ca_file}", "-dump_extra", place.url(host)]
 
 
-def behind_socat(client, *arguments, **more):
-    """Clients that know no proxy, behind socat's PROXY address."""
+def behind_socat(client, *arguments, direct, **more):
+    """Clients that know no proxy, behind socat's PROXY address, or captured as they are."""
     def command(place, host):
         proxy, port = place.proxy.listen.rsplit(":", 1)
         return [PYTHON, "-c", scripts.BEHIND_SOCAT, proxy, port, host, place.port, client,
                 *(part.format(host=host, ca=place.ca_file) for part in arguments)]
-    return Case(client, "behind socat's PROXY:", command, program=client, **more)
+    def command_without(place, host):
+        return [client, *(part.format(host=host, ca=place.ca_file, port=place.port) for part in direct)]
+    return Case(client, "behind socat's PROXY:", command, program=client, direct=command_without, **more)
 
 
 def ssh(place, host):
@@ -116,10 +122,10 @@ CASES = [
     curl("--tls-max 1.2 --ciphers", "--tls-max", "1.2", "--ciphers",
          "ECDHE-ECDSA-AES256-GCM-SHA384"),
     curl("--no-alpn --no-sessionid", "--no-alpn", "--no-sessionid"),
-    curl("--proxy-header", "--proxy-header", "X-Anything: 1"),
-    curl("--proxy-user", "--proxy-user", "me:secret"),
-    curl("--suppress-connect-headers -i", "--suppress-connect-headers", "-i"),
-    curl("--proxy1.0", "--proxy1.0", "{place.proxy.listen}"),
+    curl("--proxy-header", "--proxy-header", "X-Anything: 1", proxy_only=True),
+    curl("--proxy-user", "--proxy-user", "me:secret", proxy_only=True),
+    curl("--suppress-connect-headers -i", "--suppress-connect-headers", "-i", proxy_only=True),
+    curl("--proxy1.0", "--proxy1.0", "{place.proxy.listen}", proxy_only=True),
     curl("--head", "--head", wanted="200 OK"),
     curl("--range", "--range", "0-7"),
     curl("--compressed", "--compressed"),
@@ -133,27 +139,28 @@ CASES = [
     curl("http -T -, chunked", "-T", "-", scheme="http", path="/up", data=b"x" * 100_000),
     curl("http with trailers", "-H", "TE: trailers", scheme="http", path="/trailers"),
     curl("http --proxytunnel", "--proxytunnel", scheme="http", expected="port-not-allowed",
-         refusable=False),
+         refusable=False, proxy_only=True),
     curl("--haproxy-protocol", "--haproxy-protocol", expected="not-tls", refusable=False),
     curl("--socks5-hostname", "-x", "", "--socks5-hostname", "{place.proxy.listen}",
-         expected="bad-request", refusable=False),
+         expected="bad-request", refusable=False, proxy_only=True),
     curl("-x https://", "--proxy-insecure", "-x", "https://{place.proxy.listen}",
-         expected="bad-request", refusable=False),
+         expected="bad-request", refusable=False, proxy_only=True),
     s_client("TLS 1.3", "-tls1_3"),
     s_client("TLS 1.2", "-tls1_2"),
     s_client("no SNI", sni=False, expected="sni-missing", refusable=False),
     behind_socat("gnutls-cli", "--x509cafile={ca}", "--sni-hostname={host}",
                  "--verify-hostname={host}", "--port=PORT", "127.0.0.1",
-                 wanted="Handshake was completed"),
-    behind_socat("nghttp", "-H:authority: {host}", "https://127.0.0.1:PORT/x", host=SPEAKS_H2),
-    Case("wget", "https", wget, program="wget"),
-    Case("git", "clone", git, program="git", wanted="Cloning"),
+                 wanted="Handshake was completed", direct=("--x509cafile={ca}", "--port={port}", "{host}")),
+    behind_socat("nghttp", "-H:authority: {host}", "https://127.0.0.1:PORT/x", host=SPEAKS_H2,
+                 direct=("https://{host}:{port}/x",)),
+    Case("wget", "https", wget, program="wget", direct=wget),
+    Case("git", "clone", git, program="git", wanted="Cloning", direct=git),
     Case("pip", "download", pip, program=PYTHON, version=("-m", "pip", "--version"),
-         wanted="Saved"),
-    Case("npm", "install", npm, program="npm", wanted="added 1 package"),
-    Case("apt-get", "update", apt, program="apt-get", wanted="Reading package lists"),
-    Case("aria2c", "https", aria2, program="aria2c", wanted="Download complete"),
-    Case("w3m", "https", w3m, program="w3m", version=("-version",)),
+         wanted="Saved", direct=pip),
+    Case("npm", "install", npm, program="npm", wanted="added 1 package", direct=npm),
+    Case("apt-get", "update", apt, program="apt-get", wanted="Reading package lists", direct=apt),
+    Case("aria2c", "https", aria2, program="aria2c", wanted="Download complete", direct=aria2),
+    Case("w3m", "https", w3m, program="w3m", version=("-version",), direct=w3m),
     Case("ssh", "ProxyCommand nc -X connect", ssh, program="ssh", version=("-V",),
          expected="port-not-allowed", refusable=False),
     python("Python urllib", "https and http", scripts.URLLIB),

@@ -1,6 +1,6 @@
 """What people write in each language to fetch something through a proxy.
 
-Arguments: https URL, http URL, proxy's address and port, CA file, host, port. Each prints what it got,
+Arguments: https URL, http URL, proxy's address and port ("" without one), CA file, host, port. Each prints what it got,
 or what its library says of the failure, and then exits with 1.
 """
 
@@ -13,9 +13,10 @@ for url in sys.argv[1:3]:
 HTTP_CLIENT = """
 import http.client, ssl, sys
 _, _, proxy, port, ca, host, target = sys.argv[1:]
-made = http.client.HTTPSConnection(proxy, int(port), timeout=30,
+made = http.client.HTTPSConnection(proxy or host, int(port or target), timeout=30,
                                    context=ssl.create_default_context(cafile=ca))
-made.set_tunnel(host, int(target))
+if proxy:
+    made.set_tunnel(host, int(target))
 made.request("GET", "/x")
 print(made.getresponse().read().decode())
 """
@@ -23,9 +24,10 @@ print(made.getresponse().read().decode())
 WEBSOCKET = """
 import http.client, ssl, sys
 _, _, proxy, port, ca, host, target = sys.argv[1:]
-made = http.client.HTTPSConnection(proxy, int(port), timeout=30,
+made = http.client.HTTPSConnection(proxy or host, int(port or target), timeout=30,
                                    context=ssl.create_default_context(cafile=ca))
-made.set_tunnel(host, int(target))
+if proxy:
+    made.set_tunnel(host, int(target))
 made.connect()
 made.sock.sendall(b"GET /ws HTTP/1.1\\r\\nHost: %s\\r\\nUpgrade: websocket\\r\\n"
                   b"Connection: Upgrade\\r\\nSec-WebSocket-Version: 13\\r\\n"
@@ -79,7 +81,7 @@ for my $url (@ARGV[0, 1]) {
 
 RUBY = """
 _, _, proxy, port, ca, host, target = ARGV
-made = Net::HTTP.new(host, target.to_i, proxy, port.to_i)
+made = Net::HTTP.new(host, target.to_i, proxy.empty? ? nil : proxy, port.to_i)
 made.use_ssl = true
 made.ca_file = ca
 puts made.get("/x").body
@@ -87,8 +89,9 @@ puts made.get("/x").body
 
 PHP = """
 [, $url, , $proxy, $port, $ca] = $argv;
+$through = $proxy == "" ? [] : ["proxy" => "tcp://$proxy:$port", "request_fulluri" => false];
 $context = stream_context_create([
-  "http" => ["proxy" => "tcp://$proxy:$port", "request_fulluri" => false, "timeout" => 30],
+  "http" => $through + ["timeout" => 30],
   "ssl" => ["cafile" => $ca]]);
 $body = file_get_contents($url, false, $context);
 if ($body === false) exit(1);
@@ -96,20 +99,24 @@ print $body;
 """
 
 NODE = """
-const http = require("http"), tls = require("tls");
+const http = require("http"), https = require("https"), tls = require("tls");
 const [, , proxy, port, , host, target] = process.argv.slice(1);
-const ask = http.request({host: proxy, port, method: "CONNECT", path: `${host}:${target}`});
-ask.on("connect", (answer, socket) => {
+const show = (got) => {
+  got.on("data", (data) => process.stdout.write(data)).on("end", () => process.exit(0));
+};
+const through = (answer, socket) => {
   if (answer.statusCode !== 200) {
     console.error(`${answer.statusCode} ${answer.statusMessage}`);
     process.exit(1);
   }
   const secure = tls.connect({socket, servername: host}, () => {
-    http.get({host, path: "/x", createConnection: () => secure}, (got) => {
-      got.on("data", (data) => process.stdout.write(data)).on("end", () => process.exit(0));
-    });
+    http.get({host, path: "/x", createConnection: () => secure}, show);
   });
-}).on("error", (error) => { console.error(error.message); process.exit(1); }).end();
+};
+const ask = proxy
+  ? http.request({host: proxy, port, method: "CONNECT", path: `${host}:${target}`}).on("connect", through)
+  : https.get({host, port: target, path: "/x"}, show);
+ask.on("error", (error) => { console.error(error.message); process.exit(1); }).end();
 """
 
 # Proxy's address and port, host, port, then a client that knows no proxy; PORT in it is socat's.

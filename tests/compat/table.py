@@ -5,7 +5,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/compatibility.md"
 BEGIN, END = "<!-- matrix: written by tests/compat -->", "<!-- end -->"
-HEAD = ["client", "version", "what", "allowed host", "refusal tells", "what its user sees"]
+HEAD = ["client", "version", "what", "allowed host", "captured", "refusal tells", "what its user sees"]
 
 
 @dataclass
@@ -14,6 +14,7 @@ class Row:
     version: str
     what: str
     allowed: str
+    captured: str
     told: str
     sees: str
 
@@ -23,7 +24,7 @@ class Row:
 
     def verdict(self):
         """What must not change unnoticed; versions and wordings may."""
-        return self.allowed, self.told
+        return self.allowed, self.captured, self.told
 
     def line(self):
         return "| " + " | ".join(astuple(self)) + " |"

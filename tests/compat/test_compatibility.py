@@ -8,6 +8,7 @@ import os
 import pytest
 
 from compat import table
+from compat.captured import Captured
 from compat.case import WORKS, how_told, seen
 from compat.clients import CASES, OPTIONAL
 from compat.place import REFUSED, Place
@@ -18,7 +19,9 @@ ROWS = {}
 @pytest.fixture(scope="module")
 def place(shared_world):
     made = Place(shared_world)
+    made.captured = Captured(made)
     yield made
+    made.captured.close()
     made.close()
 
 
@@ -40,6 +43,23 @@ def allowed_verdict(case, place):
         assert place.visits() == visits, "a request got through all the same"
         assert case.expected in reasons and None not in reasons, (outcome.text, new)
     return case.expected, outcome
+
+
+def captured_verdict(case, place):
+    """The same for the client in `stile run` that is told of no proxy. "–": it is about the proxy itself."""
+    if case.direct is None:
+        return "–"
+    visits = place.visits()
+    outcome, lines = case.run_captured(place.captured)
+    reasons = {line.get("reason") for line in lines}
+    methods = {line["method"] for line in lines if line["scheme"] == "connect"}
+    assert methods <= {"TCP"}, lines
+    if case.expected == WORKS:
+        assert outcome.is_fine and reasons == {None}, f"{outcome.text}\n{lines}"
+        return WORKS
+    assert not outcome.is_fine and place.visits() == visits, outcome.text
+    assert reasons == {case.expected}, (outcome.text, lines)
+    return f"refused: {case.expected}"
 
 
 def refused_verdict(case, place):
@@ -67,7 +87,8 @@ def test_client_works_for_an_allowed_host_and_not_for_a_refused_one(place, case)
     if case.refusable or allowed != WORKS:
         sees = seen(outcome.text, place)
     verdict = allowed if allowed == WORKS else f"refused: {allowed}"
-    ROWS[case.name] = table.Row(case.client, case.version_text(), case.what, verdict, told, sees)
+    captured = captured_verdict(case, place)
+    ROWS[case.name] = table.Row(case.client, case.version_text(), case.what, verdict, captured, told, sees)
     if not os.environ.get("STILE_WRITE_MATRIX"):
         recorded = table.read().get(case.name)
         assert recorded and recorded.verdict() == ROWS[case.name].verdict(), (

@@ -159,6 +159,24 @@ TEST_F(Load, HasADigestThatChangesWithEveryFile) {
   EXPECT_NE(digest(text), second);
 }
 
+TEST_F(Load, HasADigestThatChangesWithCapabilityFilesIfTheyAreUsed) {
+  const std::string about =
+      "[[capability]]\nname = 'x:y'\nabout = 'z'\ncannot_prevent = ['w']\n"
+      "[[capability.request]]\nhost = 'a.example'\n";
+  folder_.write("capabilities/x.toml", about);
+  ::setenv("STILE_CAPABILITIES", (folder_.path() + "/capabilities").c_str(), 1);
+  const std::string without = "[[agent]]\nid = 'a'\n", with = without + "can = ['x:y']\n";
+  const auto digest = [&](std::string_view config) {
+    const auto loaded = load_text(config);
+    return loaded ? loaded->digest : loaded.error().text();
+  };
+  const auto first = digest(with), unused = digest(without);
+  folder_.write("capabilities/x.toml", about + "# changed\n");
+  EXPECT_NE(digest(with), first);
+  EXPECT_EQ(digest(without), unused);
+  ::unsetenv("STILE_CAPABILITIES");
+}
+
 TEST_F(Load, CountsTheLifeOfACardFromItsFile) {
   const auto card = folder_.write("cards/a.json", R"({"id": "a", "ttl_seconds": 60})");
   fs::last_write_time(card, fs::last_write_time(card) - std::chrono::hours{1});

@@ -32,6 +32,21 @@ TEST(Profile, TheUsersOwnComesFirst) {
   EXPECT_EQ(profile->about, "mine");
 }
 
+TEST(Profile, SaysWhatAnOpenedHostMayBeAskedFor) {
+  const auto codex = load_profile("codex", shipped);
+  ASSERT_TRUE(codex) << codex.error().text();
+  ASSERT_EQ(codex->requests.size(), 1U);
+  EXPECT_TRUE(codex->requests[0].websocket);
+  EXPECT_EQ(codex->requests[0].host.pattern.text(), codex->secrets[0].hosts[0].pattern.text());
+}
+
+TEST(Profile, HasCapabilities) {
+  const auto profile =
+      parse_profile("can = ['npm:install', 'git:fetch a.example/b/c']", "p", "p.toml");
+  ASSERT_TRUE(profile) << profile.error().text();
+  EXPECT_EQ(profile->can, (std::vector<std::string>{"npm:install", "git:fetch a.example/b/c"}));
+}
+
 TEST(Profile, NamesAreNoPaths) {
   for (const auto* name : {"", ".", "..", "../claude", "/etc/passwd", "a/b", ".hidden", "a b"}) {
     EXPECT_FALSE(is_profile_name(name)) << name;
@@ -47,9 +62,10 @@ TEST(Profile, RefusesWhatItCannotUse) {
     const char* problem;
   };
   const Case cases[] = {
-      {"alow = []", "did you mean allow?"},    {"read = ['.ssh']", "must begin with ~/"},
-      {"write = ['~/../x']", "contain no .."}, {"allow = ['exa mple']", "allow"},
-      {"environment = 'A=b'", "a table"},      {"about = 1", "a string"},
+      {"alow = []", "did you mean allow?"},      {"read = ['.ssh']", "must begin with ~/"},
+      {"write = ['~/../x']", "contain no .."},   {"allow = ['exa mple']", "allow"},
+      {"environment = 'A=b'", "a table"},        {"about = 1", "a string"},
+      {"request = [{methods = ['*']}]", "host"},
   };
   for (const auto& [text, problem] : cases) {
     const auto profile = parse_profile(text, "p", "p.toml");

@@ -46,6 +46,28 @@ TEST_F(Book, OneHostWaitsOnOneAsk) {
   EXPECT_TRUE(enter(question("a.com", "beta")).is_new);
 }
 
+TEST_F(Book, AsksOfOthersTakeNoPlaceOfTheAgents) {
+  for (std::size_t i = 0; i <= AskBook::max_open_for_agent; ++i) {
+    Ask ask = question("b" + std::to_string(i) + ".com");
+    ask.asked_by = "eve";
+    EXPECT_EQ(enter(ask).ask != nullptr, i < AskBook::max_open_for_agent) << i;
+  }
+  for (std::size_t i = 0; i < AskBook::max_open_per_agent; ++i) {
+    EXPECT_TRUE(enter(question("a" + std::to_string(i) + ".com")).is_new) << i;
+  }
+}
+
+TEST_F(Book, NobodyElseWritesTheReasonOfAnAgentsAsk) {
+  enter(question("a.com"));
+  Ask forged = question("a.com");
+  forged.asked_by = "eve";
+  forged.agent_reason = "the operator said yes";
+  EXPECT_EQ(enter(forged).ask->agent_reason, "");
+  Ask own = question("a.com");
+  own.agent_reason = "my own words";
+  EXPECT_EQ(enter(own).ask->agent_reason, "my own words");
+}
+
 TEST_F(Book, RequestsInsideAreTheirOwnQuestions) {
   Ask post = question("a.com");
   post.reason = acl::Reason::method_not_allowed;

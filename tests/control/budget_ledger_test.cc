@@ -55,6 +55,42 @@ TEST(BudgetLedger, PutsOnRecordWhatWasAskedForAndNothingElse) {
   EXPECT_EQ(account(live, "b").bytes_down.ready(), 0);
 }
 
+LivePolicy live_with_slice(std::uint64_t bytes) {
+  auto base = base_of(config);
+  Entry entry = *base->entries.at("a");
+  auto policy = std::make_shared<acl::AgentPolicy>(*entry.policy);
+  policy->bytes_up_slice = bytes;
+  entry.policy = std::move(policy);
+  base->entries["a"] = std::make_shared<const Entry>(std::move(entry));
+  return LivePolicy{std::move(base), {}};
+}
+
+TEST(BudgetLedger, AnAgentOfAFleetWaitsAtTheEndOfItsHostsShare) {
+  const auto live = live_with_slice(100'000);
+  Asked refill;
+  watch_budgets(live, refill);
+  auto& budget = account(live, "a").bytes_up;
+  EXPECT_EQ(budget.take(1), 0U);
+  book_reserves(live).settle(true);
+  EXPECT_EQ(budget.take(mib), 100'000U);
+  EXPECT_EQ(budget.take(1), 0U);
+  book_reserves(live).settle(true);
+  EXPECT_EQ(budget.take(1), 0U);
+  EXPECT_FALSE(budget.is_spent()) << "more may come: it is not cut off";
+  EXPECT_TRUE(is_reserve_asked_for(live)) << "stile-fleet sees that it waits";
+  EXPECT_EQ(saved_up(live), 100'000U);
+}
+
+TEST(BudgetLedger, AnAgentOfAFleetWithoutAShareWaits) {
+  const auto live = live_with_slice(0);
+  Asked refill;
+  watch_budgets(live, refill);
+  EXPECT_EQ(account(live, "a").bytes_up.take(1), 0U);
+  book_reserves(live).settle(true);
+  EXPECT_EQ(account(live, "a").bytes_up.take(1), 0U);
+  EXPECT_TRUE(is_reserve_asked_for(live));
+}
+
 TEST(BudgetLedger, GivesNothingOutWhileTheDiskFails) {
   const auto live = live_of(config);
   Asked refill;

@@ -15,7 +15,7 @@
 namespace stile::control {
 
 inline PolicyReader reader_of(const std::string& toml) {
-  return [toml]() -> config::Checked<Reading> {
+  return [toml](const config::FleetLayer&) -> config::Checked<Reading> {
     auto settings = config::parse_settings(toml, "t.toml");
     if (!settings) return settings.error();
     config::Loaded loaded{std::move(*settings), {}, config::ListFileCache{0}, {}, 0, "digest"};

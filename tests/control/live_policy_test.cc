@@ -27,6 +27,30 @@ Edit grant(const LivePolicy& live, const std::string& id, const char* host) {
   return edit;
 }
 
+TEST(LivePolicy, TheFleetsSwitchIsAboveEveryMode) {
+  auto live = live_of(two_agents());
+  Edit edit;
+  edit.fleet_offline = true;
+  const auto undo = live.apply(edit);
+  ASSERT_TRUE(undo);
+  live.publish();
+  EXPECT_EQ(reason(live, "a", "x.test"), "offline");
+  Edit mode;
+  mode.mode = acl::Mode::observe;
+  ASSERT_TRUE(live.apply(mode));
+  live.publish();
+  EXPECT_EQ(reason(live, "a", "x.test"), "offline");
+  ASSERT_TRUE(live.apply(*undo));
+  live.publish();
+  EXPECT_EQ(reason(live, "a", "x.test"), "none");
+}
+
+TEST(LivePolicy, TheFleetsSwitchIsKept) {
+  SavedState saved;
+  saved.fleet.offline = true;
+  EXPECT_EQ(reason(live_of(two_agents(), saved), "a", "x.test"), "offline");
+}
+
 Edit denial(const char* id, const char* host) {
   AgentOverlay overlay;
   overlay.denied = patterns({host});

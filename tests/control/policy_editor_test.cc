@@ -34,7 +34,7 @@ struct CountingReader {
     const auto alive = std::count_if(made.begin(), made.end(),
                                      [](const auto& policy) { return !policy.expired(); });
     most_alive = std::max(most_alive, static_cast<std::size_t>(alive));
-    auto reading = reader_of(one_agent)();
+    auto reading = reader_of(one_agent)({});
     if (reading) made.emplace_back(reading->agents.front());
     return reading;
   }
@@ -50,7 +50,8 @@ TEST(PolicyEditor, ReloadsInQuickSuccessionDoNotPileUp) {
   boost::asio::io_context context;
   const auto work = boost::asio::make_work_guard(context);
   CountingReader reader;
-  PolicyEditor editor{context, [&] { return reader.read(); }, live_of(one_agent), std::nullopt};
+  PolicyEditor editor{context, [&](const auto&) { return reader.read(); }, live_of(one_agent),
+                      std::nullopt};
   editor.start(**log, {[](const auto&) {}, [] {}, [] {}, [] {}, [](const auto&) {}});
 
   for (int i = 0; i < 30; ++i) {

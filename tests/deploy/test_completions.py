@@ -26,6 +26,8 @@ CASES = [
     (("stile", "audit", "verify", "--"), {"--head", "--help"}, {"--denied"}),
     (("stile", "check", "--e"), {"--effective"}, {"--help"}),
     (("stiled", "--"), {"--check", "--config", "--version"}, {"check"}),
+    (("stile", "fleet", ""), {"keygen", "sign", "publish", "status", "offline", "online"}, {"fleet"}),
+    (("stile-fleet", "--"), {"--config", "--socket"}, {"fleet"}),
     (("stile-web", "--"), {"--listen", "--origin", "--login"}, {"check"}),
     (("stile-netns", ""), {"create", "delete", "exec", "check"}, {"--json"}),
     (("stile-netns", "create", "alpha", "--"), {"--allow", "--card", "--ttl"}, {"--kill"}),

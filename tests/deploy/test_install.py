@@ -32,7 +32,7 @@ def files(root):
 
 def test_programs_units_and_pages_are_where_they_are_looked_for(installed):
     found = files(installed)
-    assert {"usr/sbin/stiled", "usr/sbin/stile-netns", "usr/sbin/stile-web", "usr/bin/stile",
+    assert {"usr/sbin/stiled", "usr/sbin/stile-netns", "usr/sbin/stile-web", "usr/sbin/stile-fleet", "usr/bin/stile",
             "usr/lib/sysusers.d/stile.conf", "usr/lib/tmpfiles.d/stile.conf",
             "etc/stile/stile.toml"} <= found
     for unit in (ROOT / "systemd").glob("*.s*[et]"):

@@ -22,7 +22,7 @@ def test_page_is_well_formed(page):
 
 
 def test_there_is_a_page_for_each_program_and_the_config():
-    assert [page.name for page in PAGES] == ["stile-netns.8", "stile-spawner.8", "stile-squid.8", "stile-web.8", "stile.1",
+    assert [page.name for page in PAGES] == ["stile-fleet.8", "stile-netns.8", "stile-spawner.8", "stile-squid.8", "stile-web.8", "stile.1",
                                              "stile.toml.5", "stiled.8"]
 
 
@@ -51,7 +51,8 @@ def subcommands(text):
 
 
 @pytest.mark.parametrize("name, section", [("stiled", 8), ("stile", 1), ("stile-netns", 8),
-                                           ("stile-spawner", 8), ("stile-squid", 8), ("stile-web", 8)])
+                                           ("stile-spawner", 8), ("stile-squid", 8), ("stile-web", 8),
+                                           ("stile-fleet", 8)])
 def test_page_names_every_command_and_option(name, section):
     program = binary(name)
     known = words_of(ROOT / "man" / f"{name}.{section}")

@@ -100,6 +100,9 @@ OPTIONS = [
      lambda r: r["systemd"]["services"]["stile-web"]["serviceConfig"]["ExecStart"]
      == "/store/stile/bin/stile-web --listen 127.0.0.1:9129 --socket /run/stile/control.sock "
         "--login /run/stile-web/login.sock --group stile-admin --origin https://stile.example"),
+    ("fleet.enable", 'fleet.enable = true; settings.fleet.endpoints = [ "https://etcd-1:2379" ];',
+     lambda r: r["systemd"]["services"]["stile-fleet"]["serviceConfig"]["ExecStart"]
+     == "/store/stile/bin/stile-fleet -c /etc/stile/stile.toml --socket /run/stile/control.sock"),
     ("fence.enable", "fence.enable = false;",
      lambda r: r["systemd"]["services"].keys() == {"stiled"}),
 ]
@@ -130,7 +133,12 @@ def test_wrong_value_is_refused(run_folder, module, message):
 
 def test_agents_in_settings_are_refused(run_folder):
     result = evaluate(run_folder, stile('settings.agent = [ { id = "a"; } ];'))
-    assert [entry["assertion"] for entry in result["assertions"]] == [False]
+    assert [entry["assertion"] for entry in result["assertions"]] == [False, True]
+
+
+def test_a_fleet_needs_endpoints(run_folder):
+    result = evaluate(run_folder, stile("fleet.enable = true;"))
+    assert [entry["assertion"] for entry in result["assertions"]] == [True, False]
 
 
 def test_a_wrong_key_fails_the_check(run_folder):

@@ -64,13 +64,16 @@ def dashboard_expressions():
 
 @pytest.fixture
 def busy(world):
-    """A proxy that has let through and refused, with an agent that has a budget."""
+    """A proxy that has let through and refused, with an agent that has a budget and a scan."""
     world.tcp_origin("o.test", handler=echo)
-    world.agent("alpha", allow=["o.test"], bytes_up="1MiB", bytes_down="1MiB")
+    world.http_origin("p.test")
+    world.scans.append({"name": "word", "pattern": "looked-for"})
+    world.agent("alpha", allow=["o.test", "p.test"], scan=["word"], bytes_up="1MiB", bytes_down="1MiB")
     proxy = world.start()
     client = proxy.open_tunnel("o.test", world.port)
     client.recv_exactly(len(client.hello))
     proxy.connect("x.test", world.port)
+    assert proxy.get(f"http://p.test:{world.http_port}/looked-for").reason == "secret-found"
     return proxy
 
 

@@ -245,6 +245,50 @@ def test_the_registry_of_docker_gets_the_token_that_its_own_server_gave(world):
     assert auth.requests[0].value("authorization") is None
 
 
+GRAPHQL = [
+    # As gh and octokit send it.
+    ({"query": "query PullRequestList($owner: String!) { repository(owner: $owner, name: \"app\") { id } }",
+      "variables": {"owner": "acme"}}, None),
+    ({"query": "{ viewer { login } }"}, None),
+    ({"query": "fragment F on User { login } query { viewer { ...F } }", "operationName": None}, None),
+    ({"query": "mutation { addComment(input: {subjectId: 1, body: \"x\"}) { clientMutationId } }"}, "it is a mutation"),
+    ({"query": "query A { a } mutation B { b }", "operationName": "B"}, "it is a mutation"),
+    ({"query": "query A { a } query B { b }"}, "it has more than one operation"),
+    ({"query": "subscription { a }"}, "it is a subscription"),
+    ([{"query": "{ a }"}, {"query": "mutation { b }"}], "the body is not a JSON object with a query"),
+    ({"id": "persisted", "variables": {}}, "it has keys other than query, variables and operationName"),
+    ({"variables": {}}, "the body has no query"),
+]
+
+
+def test_graphql_queries_pass_and_nothing_else(world):
+    services = Services(world, "github:graphql")
+    origin = services.origin("api.github.com", {"/graphql": serve(b'{"data":{}}')})
+    services.start()
+
+    def post(text, *headers):
+        return services.curl("api.github.com", "/graphql", "-d", text,
+                             *(part for header in headers for part in ("-H", header)))[0]
+    kind = "Content-Type: application/json; charset=utf-8"
+    arrived = 0
+    for body, fault in GRAPHQL:
+        assert post(json.dumps(body), kind) == (403 if fault else 200), body
+        if fault:
+            line = services.daemon.audit.entries(event="deny")[-1]
+            assert (line["reason"], line["detail"]) == ("method-not-allowed", fault), body
+        else:
+            arrived += 1
+            assert origin.requests[-1].body == json.dumps(body).encode()
+    query = json.dumps({"query": "{ a }"})
+    assert post(query, kind, "Transfer-Encoding: chunked") == 200
+    assert post(query, "Content-Type: application/x-www-form-urlencoded") == 403
+    assert post(query, kind, "Content-Encoding: gzip") == 403
+    assert post(query, "Content-Type:") == 403
+    assert services.curl("api.github.com", "/graphql?query=mutation", "-H", kind, "-d", query)[0] == 403
+    assert post(json.dumps({"query": "{ a }", "variables": {"x": "y" * 70000}}), kind) == 413
+    assert len(origin.requests) == arrived + 1
+
+
 def test_the_line_names_the_host_and_the_entry(world):
     world.origin = world.tls_origin("a.test")
     world.agent("alpha", can=["git:fetch a.test/acme/app"])
@@ -283,7 +327,7 @@ def test_stile_can_lists_and_shows(tmp_path):
     found = json.loads(stile("can", "git:push", "--json").out)
     assert found["usage"] == "git:push HOST/PATH REF..." and len(found["requests"]) == 2
     names = [one["name"] for one in json.loads(stile("can", "--json").out)["capabilities"]]
-    assert names == sorted(names) and len(names) == 14
+    assert names == sorted(names) and len(names) == 15
     wrong = stile("can", "github:reed")
     assert (wrong.code, wrong.err) == (
         1, "stile: there is no capability 'github:reed'; did you mean github:read?\n")

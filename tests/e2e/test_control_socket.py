@@ -82,6 +82,8 @@ def test_request_byte_by_byte_is_one_request(proxy):
     (b'{"action":"mode","mode":"off"}', "bad-request", "mode"),
     (b'{"action":"explain","agent":"alpha"}', "bad-request", "url"),
     (b'{"action":"adopt-listener","agent":"alpha"}', "bad-request", "SCM_RIGHTS"),
+    (b'{"action":"adopt-capture","agent":"alpha"}', "bad-request", "SCM_RIGHTS"),
+    (b'{"action":"adopt-capture"}', "bad-request", "agent"),
     (b'{"action":"put-agent","card":"alpha"}', "bad-request", "card"),
 ])
 def test_bad_request_is_refused_and_the_connection_goes_on(proxy, line, code, words):
@@ -193,6 +195,7 @@ CHANGING = [("allow", {"agent": "alpha", "hosts": ["x.test"]}), ("mode", {"mode"
             ("revoke", {"agent": "alpha", "hosts": ["o.test"]}), ("reload", {}), ("drain", {}),
             ("rotate", {}), ("remove-agent", {"agent": "alpha"}),
             ("budget-reset", {"agent": "alpha"}), ("adopt-listener", {"agent": "alpha"}),
+            ("adopt-capture", {"agent": "alpha"}),
             ("answer", {"ask": "x", "verdict": "deny"}),
             ("put-agent", {"card": {"agent_id": "beta", "allowed_hosts": []}})]
 

@@ -237,6 +237,18 @@ def test_only_a_loopback_listener_is_taken(proxy):
     assert control.do("ping")
 
 
+def test_only_sockets_of_another_namespace_are_taken_for_capture(proxy):
+    control = proxy.control()
+    with socket.create_server(("127.0.0.1", 0)) as here, socket.socket(type=socket.SOCK_DGRAM) as names, \
+            socket.socket(socket.AF_UNIX) as other:
+        names.bind(("127.0.0.1", 0))
+        for sock, problem in ((here, "own network namespace"), (names, "own network namespace"), (other, "IPv4")):
+            control.send("adopt-capture", descriptor=sock.fileno(), agent="alpha")
+            answer = control.read()
+            assert answer["error"]["code"] == "bad-request" and problem in answer["error"]["message"], answer
+    assert control.do("ping")
+
+
 def test_descriptor_with_another_request_is_closed(proxy, listener):
     before = proxy.open_files()
     control = proxy.control()
@@ -244,3 +256,25 @@ def test_descriptor_with_another_request_is_closed(proxy, listener):
         control.send("ping", descriptor=listener.fileno())
         assert control.read()["ok"]
     assert proxy.open_files() <= before + 2
+
+
+def test_a_noted_check_of_the_fence_is_shown_until_the_agent_is_another(world, proxy):
+    control = proxy.control()
+    assert "containment" not in control.do("agent", agent="alpha")["agent"]
+    control.do("note-check", agent="alpha", holds=False, reason="tcp: expected refused, got answered")
+    noted = control.do("agent", agent="alpha")["agent"]["containment"]
+    assert (noted["holds"], noted["problem"]) == (False, "tcp: expected refused, got answered")
+    control.do("note-check", agent="alpha", holds=True)
+    listed = {one["id"]: one.get("containment") for one in control.do("agents")["agents"]}
+    assert listed["alpha"]["holds"] is True and "problem" not in listed["alpha"] and listed["beta"] is None
+    assert listed["alpha"]["checked"] >= noted["checked"]
+    assert control.ask(action="note-check", agent="nobody", holds=True)["error"]["code"] == "unknown-agent"
+    assert control.ask(action="note-check", agent="alpha")["error"]["code"] == "bad-request"
+    assert control.ask(action="note-check", agent="alpha", holds="yes")["error"]["code"] == "bad-request"
+    # An agent that was put again with another address is another agent.
+    card = {"agent_id": "delta", "source": ["127.0.0.77"], "allowed_hosts": []}
+    control.do("put-agent", card=card)
+    control.do("note-check", agent="delta", holds=True)
+    assert control.do("agent", agent="delta")["agent"]["containment"]["holds"]
+    control.do("put-agent", card={**card, "source": ["127.0.0.78"]})
+    assert "containment" not in control.do("agent", agent="delta")["agent"]

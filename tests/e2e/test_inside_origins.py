@@ -98,6 +98,43 @@ def test_a_good_certificate_is_accepted_and_its_root_can_be_taken_away(asking):
     assert Inside(world, proxy).get("/").status == 502
 
 
+def resuming_origin(world, files):
+    """Closes after each answer, and remembers which handshakes resumed a session."""
+    resumed = []
+
+    def serve(conn):
+        resumed.append(conn.sock.session_reused)
+        conn.sock.recv(65536)
+        conn.sock.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok")
+        conn.sock.unwrap()
+
+    origin_with(world, files, handler=serve)
+    return resumed
+
+
+def test_a_session_with_an_origin_is_resumed_for_the_same_agent_only(asking):
+    world = asking
+    world.agent("beta", request=[{"host": "a.test"}])
+    resumed = resuming_origin(world, certificate(world.tmp, issuer=world.root.pair))
+    proxy = start(world)
+    for agent in ("alpha", "alpha", "beta", "beta", "alpha"):
+        assert Inside(world, proxy, agent=agent).get("/").status == 200
+    assert resumed == [False, True, False, True, True]
+
+
+def test_a_session_ends_with_the_trust_that_it_was_made_under(asking):
+    world = asking
+    resumed = resuming_origin(world, certificate(world.tmp, issuer=world.root.pair))
+    proxy = start(world)
+    assert ask(world, proxy).status == 200
+    proxy.settings["intercept"] = {**proxy.settings["intercept"], "trust": []}
+    proxy.write_config()
+    with proxy.control() as control:
+        control.do("reload")
+    assert_denied(proxy, ask(world, proxy), "origin-certificate")
+    assert resumed == [False]
+
+
 def test_an_old_version_of_tls_is_refused(asking):
     world = asking
     files = certificate(world.tmp, issuer=world.root.pair)

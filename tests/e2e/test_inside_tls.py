@@ -61,7 +61,9 @@ def test_a_record_may_be_cut_anywhere(opened, version):
 def test_a_body_that_is_cut_without_an_end_of_tls_never_looks_whole(opened, version):
     """FIN without close_notify: somebody on the way can send it, so it ends nothing."""
     proxy = opened.start()
-    framings = [(b"Content-Length: 9\r\n", b"half"), (b"Transfer-Encoding: chunked\r\n", b"4\r\nhalf\r\n")]
+    half = b"half" * 25000  # more than is held before anything goes to the origin
+    framings = [(b"Content-Length: 200000\r\n", half),
+                (b"Transfer-Encoding: chunked\r\n", b"%x\r\n%b\r\n" % (len(half), half))]
     for count, (framing, body) in enumerate(framings, 1):
         client = open_wire(proxy, "a.test", opened.port, version=version)
         client.send(request(opened, "/", more=framing, method="POST") + body)
@@ -179,7 +181,7 @@ def test_an_answer_before_the_body_does_not_desynchronise(opened):
     opened.origin.on("/early", early)
     proxy = opened.start()
     client = open_wire(proxy, "a.test", opened.port)
-    client.send(request(opened, "/early", more=b"Content-Length: 1000\r\n", method="POST"))
+    client.send(request(opened, "/early", more=b"Content-Length: 81000\r\n", method="POST") + b"x" * 80000)
     assert client.read_response("POST").status == 413
     client.try_send(request(opened, "/smuggled") + b"x" * 900)
     client.recv_to_end()

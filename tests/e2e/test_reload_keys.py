@@ -45,12 +45,17 @@ OTHER = {
     "agent.requests_per_second": 70, "agent.secrets": ["key"],
     "agent.request": [{"host": "a.test"}], "agent.can": ["git:fetch a.test/acme/app"],
     "intercept.ca": "/elsewhere/ca", "intercept.trust": [],
+    "fleet.endpoints": ["https://etcd:2379"], "fleet.prefix": "/other", "fleet.ca": "ca.pem",
+    "fleet.cert": "c.pem", "fleet.key": "k.pem", "fleet.user": "u", "fleet.password_file": "pw",
+    "fleet.signers": ["other.pub"], "fleet.host": "other", "fleet.labels": ["other"],
     "secret.name": "other", "secret.file": "other.key", "secret.credential": "other",
     "secret.command": ["/bin/echo", "other-value"], "secret.refresh_seconds": 60,
     "secret.hosts": ["b.test"],
     "secret.paths": ["/v2"], "secret.header": "X-Two", "secret.format": "Bearer {}",
     "secret.basic_user": "x", "secret.own": "refuse", "secret.agent_env": "OTHER",
     "secret.placeholder": "another-placeholder",
+    "egress.scan": ["tokens"], "agent.scan": ["own"], "scan.name": "other", "scan.pattern": "other",
+    "scan.action": "log",
 }
 # Keys that cannot change alone.
 ALONG = {"netns.subnet": {"netns.gateway": "10.77.0.1"}}
@@ -74,7 +79,7 @@ APPLIED_BY = reference()
 
 def change(proxy, settings, name, value):
     section, key = name.split(".")
-    if section in ("agent", "secret"):
+    if section in ("agent", "scan", "secret"):
         entries = list(settings[section])
         at = 1 if key in ("command", "refresh_seconds") else 0  # the secret of a command
         entry = entries[at] = {**entries[at], key: value}
@@ -95,6 +100,7 @@ def test_every_key_is_applied_or_refused_by_name(world):
     world.write("denied.txt", "denied.test\n")
     world.write("other.key", "another-value\n").chmod(0o600)
     world.write("other", "a-credential\n").chmod(0o600)
+    world.scans.append({"name": "own", "pattern": "some-text"})
     world.secret("key", "some-value", ["a.test"], header="X-One")
     world.secrets.append({"name": "printed", "command": ["/bin/echo", "some-value"], "hosts": ["b.test"],
                           "header": "X-Two"})

@@ -137,24 +137,44 @@ def test_threads_have_given_up_their_capabilities_too(world):
             assert "CapEff:\t0000000000000000" in file.read()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="changing the user needs root")
-def test_daemon_becomes_the_configured_user(world):
+def daemon_of_nobody(world):
+    """Not yet started; its folders belong to that user."""
     world.folder.chmod(0o755)
     world.folder.parent.chmod(0o755)
-    state = world.folder / "state"
-    state.mkdir(exist_ok=True)
-    os.chown(state, 65534, 65534)
+    for folder in ("state", "log"):
+        (world.folder / folder).mkdir(exist_ok=True)
+        os.chown(world.folder / folder, 65534, 65534)
     world.agent("alpha")
-    log = world.folder / "log"
-    log.mkdir()
-    os.chown(log, 65534, 65534)
-    proxy = world.proxy(server={"user": "nobody"}, audit={"path": str(log / "audit.jsonl")})
-    proxy.audit.path = log / "audit.jsonl"
+    log = world.folder / "log" / "audit.jsonl"
+    proxy = world.proxy(server={"user": "nobody"}, audit={"path": str(log)})
+    proxy.audit.path = log
+    return proxy
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="changing the user needs root")
+def test_daemon_becomes_the_configured_user(world):
+    proxy = daemon_of_nobody(world)
     proxy.start()
     status = status_of(proxy)
     assert set(status["Uid"].split()) == {"65534"}
     assert status["Gid"].split()[0] != "0"
     assert status.get("Groups", "").strip() in ("", "65534")
+    assert_refusal(proxy.connect("x.test", world.port), "host-not-allowed")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="changing the user needs root")
+def test_secret_that_the_configured_user_cannot_read_refuses_the_start(world):
+    """It could never be read again."""
+    secret = world.secret("api", "sk-value-0123456789", ["a.test"], header="X-Api-Key")
+    proxy = daemon_of_nobody(world)
+    proxy.start(wait=False)
+    assert proxy.wait_exit() == 1
+    said = proxy.log_text()
+    assert f"{secret['file']} cannot be read: Permission denied" in said and "as user nobody" in said, said
+    assert "sk-value" not in said and not proxy.audit.path.exists()
+    os.chown(secret["file"], 0, 65534)
+    os.chmod(secret["file"], 0o640)
+    proxy.start()
     assert_refusal(proxy.connect("x.test", world.port), "host-not-allowed")
 
 

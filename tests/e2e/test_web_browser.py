@@ -5,10 +5,8 @@ STILE_SCREENSHOTS=FOLDER it also makes the pictures of docs/web.md.
 """
 
 import os
-import shutil
 import subprocess
 import threading
-from pathlib import Path
 
 import pytest
 from harness.origin import echo
@@ -17,17 +15,14 @@ from harness.web import StileWeb
 
 if not os.environ.get("STILE_BROWSER"):
     pytest.skip("only in `make web-test`, which installs a browser", allow_module_level=True)
-webdriver = pytest.importorskip("selenium.webdriver", reason="python3-selenium is not installed: make web-test")
-if not shutil.which("chromium") or not shutil.which("chromedriver"):
-    pytest.skip("chromium and chromium-driver are not installed: make web-test", allow_module_level=True)
 
-from selenium.webdriver.chrome.service import Service  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
+from harness.browser import By, CHECKS, Keys, accessibility_problems, dark, drive, press, screenshot, shows, text  # noqa: E402
+
 
 @pytest.fixture
 def proxy(world):
     world.tcp_origin("a.test", handler=echo)
+    world.tcp_origin("leased.test", handler=echo)
     world.http_origin("web.test")
     world.agent("alpha", allow=["a.test", "web.test", ".wheels.test"], deny=["telemetry.test"], bytes_up="64KiB")
     world.agent("beta", allow=["web.test"], mode="observe")
@@ -41,58 +36,7 @@ def web(world, proxy):
 
 @pytest.fixture
 def driver(world):
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                     "--window-size=1280,900", f"--user-data-dir={world.folder}/chromium"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    made = webdriver.Chrome(service=Service(shutil.which("chromedriver"), env={**os.environ, "NO_PROXY": "*"}),
-                            options=options)
-    made.set_page_load_timeout(40)
-    yield made
-    problems = [entry for entry in made.get_log("browser")
-                if entry["level"] == "SEVERE" and "401" not in entry["message"]]
-    made.quit()
-    assert not problems, problems
-
-
-def screenshot(driver, name):
-    folder = os.environ.get("STILE_SCREENSHOTS")
-    if folder:
-        driver.save_screenshot(str(Path(folder) / f"web-{name}.png"))
-
-
-def dark(driver, is_dark):
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-        "features": [{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}]})
-
-
-def text(driver):
-    return driver.find_element(By.TAG_NAME, "body").text
-
-
-def shows(driver, *words):
-    try:
-        until(lambda: all(word in text(driver) for word in words), 20, f"{words} on the page")
-    except AssertionError:
-        print(text(driver))
-        raise
-
-
-PRESS = """
-const name = arguments[0];
-const found = [...document.querySelectorAll('button')].find((one) => one.offsetParent && !one.disabled
-  && (one.getAttribute('aria-label') ?? one.textContent) === name);
-found?.click();
-return found !== undefined;
-"""
-
-
-def press(driver, name):
-    """The button of that name, as a screen reader names it."""
-    until(lambda: driver.execute_script(PRESS, name), 20, f"a button {name}")
+    yield from drive(world.folder)
 
 
 def log_in(driver, web):
@@ -177,7 +121,7 @@ def test_agent_is_allowed_revoked_and_stopped(driver, web, world, proxy):
     assert 500 < grants[1]["seconds_left"] <= 600
     press(driver, "Revoke granted.example")
     until(lambda: len(proxy.control().do("agent", agent="alpha")["agent"]["grants"]) == 1, 20, "the end of the grant")
-    press(driver, "Allow pypi.example for 1 hour")
+    press(driver, "Allow 1 h: pypi.example")
     until(lambda: proxy.connect("pypi.example", world.port).reason != "host-not-allowed", 20, "the grant")
     press(driver, "Stop")
     assert tunnel.recv(1) in (b"", None)
@@ -244,42 +188,83 @@ def test_thousands_of_lines_are_a_few_elements(driver, web, world, proxy):
     assert driver.execute_script(place)[0] > before[0]
 
 
-CHECKS = """
-const named = (node) => (node.getAttribute('aria-label') || node.textContent || node.title || '').trim()
-  || (node.labels && node.labels.length > 0);
-const problems = [];
-for (const node of document.querySelectorAll('button, a, input, select, meter, [role=img], [role=table]'))
-  if (!named(node)) problems.push('no name: ' + node.outerHTML.slice(0, 120));
-for (const node of document.querySelectorAll('img')) if (!node.hasAttribute('alt')) problems.push('no alt');
-const ids = [...document.querySelectorAll('[id]')].map((node) => node.id);
-if (new Set(ids).size !== ids.length) problems.push('an id twice');
-for (const node of document.querySelectorAll('th')) if (!node.scope) problems.push('a th without scope');
-for (const node of document.querySelectorAll('[tabindex]')) if (node.tabIndex > 0) problems.push('tabindex above 0');
-if (!document.documentElement.lang || !document.title) problems.push('no language or title');
-const light = (text) => { const [r, g, b] = text.match(/[\\d.]+/g).map((v) => { v /= 255;
-  return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-const ground = (node) => { for (let n = node; n; n = n.parentElement) { const c = getComputedStyle(n).backgroundColor;
-  if (!/, 0\\)$/.test(c)) return c; } return 'rgb(255, 255, 255)'; };
-for (const node of document.querySelectorAll('main *, header *, footer *')) {
-  if (![...node.childNodes].some((c) => c.nodeType === 3 && c.textContent.trim()) || !node.offsetParent || node.disabled) continue;
-  const a = light(getComputedStyle(node).color), b = light(ground(node));
-  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  if (ratio < 4.5) problems.push(`contrast ${ratio.toFixed(1)}: ${node.outerHTML.slice(0, 120)}`);
-}
-return problems;
+def test_a_lease_runs_out_and_its_tunnel_closes(driver, web, world, proxy):
+    log_in(driver, web)
+    proxy.control().do("allow", agent="alpha", hosts=["leased.test"], ttl_seconds=6, reason="a short look")
+    tunnel = proxy.open_tunnel("leased.test", world.port)
+    tunnel.recv_exactly(len(tunnel.hello))
+    shows(driver, "Open connections (1)", "leased.test")
+    assert driver.execute_script(ENDINGS) == ["leased.test"]
+    driver.get(f"{web.origin}/#/agent/alpha")
+    shows(driver, "a short look", "Revoke")
+    assert tunnel.recv(1) in (b"", None)  # it is closed when the time is over, not before
+    shows(driver, "No grants.", "revoked")
+    driver.get(f"{web.origin}/#/")
+    shows(driver, "Nothing is open.", "No grant or budget ends soon.")
+    assert proxy.audit.wait_one(event="close", agent="alpha")["reason"] == "revoked"
+
+
+ENDINGS = """
+const panel = [...document.querySelectorAll('section')].find((one) => one.querySelector('h2')?.textContent === 'Running out');
+return [...panel.querySelectorAll('tbody tr')].map((row) => row.children[1].textContent).filter((text) => text.includes('leased'));
 """
+
+
+def set_config(driver, before, after):
+    field = driver.find_element(By.TAG_NAME, "textarea")
+    until(lambda: before in field.get_property("value"), 20, "the config in the field")
+    driver.execute_script("""
+        const [field, before, after] = arguments;
+        field.value = field.value.replace(before, after);
+        field.dispatchEvent(new Event('input'));
+    """, field, before, after)
+
+
+def test_a_change_of_the_policy_is_checked_and_then_applied(driver, web, world, proxy):
+    log_in(driver, web)
+    tunnel = some_traffic(world, proxy)
+    until(lambda: proxy.audit.entries(event="deny", host="pypi.example"), 20, "the log")
+    driver.get(f"{web.origin}/#/policy")
+    shows(driver, "config in force")
+    assert "Apply now" not in text(driver)
+    set_config(driver, '"a.test"', '"pypi.example"')
+    press(driver, "Check")
+    shows(driver, "+ pypi.example", "- a.test", "Newly refused (1)", "Newly allowed (1)",
+          "Open connections that would be cut (1)")
+    driver.execute_script("[...document.querySelectorAll('h2')].find((one) => one.textContent === 'Rules').scrollIntoView();"
+                          "scrollBy(0, -80)")
+    screenshot(driver, "policy")
+    # What was changed after the check has to be checked again.
+    set_config(driver, "pypi.example", "pypi.exampl")
+    assert "Apply now" not in text(driver)
+    set_config(driver, "pypi.exampl", "pypi.example")
+    press(driver, "Check")
+    press(driver, "Apply now")
+    shows(driver, "alpha: allowed pypi.example", "alpha: revoked a.test")
+    assert tunnel.recv(1) in (b"", None)
+    assert proxy.connect("a.test", world.port).reason == "host-denied"
+    assert proxy.connect("pypi.example", world.port).reason not in ("host-not-allowed", "host-denied")
+    grant = proxy.control().do("agent", agent="alpha")["agent"]["grants"][-1]
+    assert grant["hosts"] == ["pypi.example"] and 3500 < grant["seconds_left"] <= 3600
+    set_config(driver, "pypi.example", "pypi .example")
+    press(driver, "Check")
+    shows(driver, "Not a valid config", "pypi .example")
 
 
 def test_names_labels_and_contrast(driver, web, world, proxy):
     log_in(driver, web)
     some_traffic(world, proxy)
     shows(driver, "pypi.example")
-    for place in ("#/", "#/agent/alpha", "#/host/pypi.example"):
+    words = {"#/workers": "No spawner", "#/policy": "config in force"}
+    found = {}
+    for place in ("#/", "#/agent/alpha", "#/host/pypi.example", "#/workers", "#/policy"):
         driver.get(f"{web.origin}/{place}")
-        shows(driver, "pypi.example", "mode enforce")
+        shows(driver, words.get(place, "pypi.example"), "mode enforce")
         for is_dark in (False, True):
             dark(driver, is_dark)
-            assert driver.execute_script(CHECKS) == [], (place, is_dark)
+            if problems := accessibility_problems(driver):
+                found[place, is_dark] = problems
+    assert not found, "\n".join(f"{key}: {value}" for key, value in found.items())
 
 
 def test_browser_of_another_origin_can_neither_read_nor_change(driver, web, world, proxy):

@@ -1,4 +1,5 @@
-// World: the proxy's session code between clients and origins that the fuzzer plays.
+// World: the proxy's session code between clients and origins that a fuzzer or a unit test
+// plays.
 #include "tests/fuzz/connection_world.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// World: the proxy's session code between clients and origins that the fuzzer plays.
+// World: the proxy's session code between clients and origins that a fuzzer or a unit test plays.
 //
 // The judge looks at what the ends received and at the audit log; what the code under test
 // believes of itself is not asked.
@@ -40,6 +40,8 @@ class World : private Simulation {
   // What the next connect(2) says: 0, EINPROGRESS (and then works), ECONNREFUSED, or ETIMEDOUT
   // (nothing is ever heard of it).
   void set_dial_result(int result) { dial_result_ = result; }
+  [[nodiscard]] std::size_t origin_count() const noexcept { return origins_.size(); }
+  [[nodiscard]] const std::vector<RequestLine>& lines() const noexcept { return lines_; }
   void let_clients_read(bool may) { clients_read_ = may; }
   // New decisions are by it at once; what is open is judged again now, or `later`: when time passes
   // or the policy changes once more.

@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 ListFileCache{0},
                 Secrets{settings->secret},
                 CapabilityFiles{0},
+                Scans{settings->scan},
                 {},
                 {}};
   for (auto agent : settings->agent) {

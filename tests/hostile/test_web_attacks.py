@@ -136,7 +136,7 @@ def test_second_request_cannot_hide_in_a_body(web, browser):
     assert mode(web) == "enforce"
 
 
-@pytest.mark.parametrize("action", ["drain", "reload", "put-agent", "remove-agent", "adopt-listener"])
+@pytest.mark.parametrize("action", ["drain", "reload", "put-agent", "remove-agent", "adopt-listener", "adopt-capture"])
 def test_actions_that_no_page_needs_do_not_exist(browser, action):
     for path in (f"/api/v1/{action}", f"/api/v1/policy/alpha/{action}"):
         assert browser.post(path).code == "not-found"
@@ -228,3 +228,40 @@ def test_logout_ends_the_session(web):
     browser = web.browser()
     assert browser.post("/api/v1/logout").status == 200
     assert browser.get("/api/v1/status").code == "no-session"
+
+
+AGENT_PATHS = ["/agents/alpha/.well-known/agent-card.json", "/agents/alpha/tasks", "/agents/alpha/files", "/agents/alpha/stream"]
+
+
+@pytest.mark.parametrize("path", AGENT_PATHS)
+def test_routes_of_workers_refuse_other_names_and_other_sites(web, path):
+    token = "Bearer " + "0" * 64
+    assert web.stranger().get(path, Host="evil.example:9129", Authorization=token).status == 421
+    assert web.stranger().get(path, Origin="http://evil.example", Authorization=token).code == "foreign-origin"
+    assert web.stranger().get(path, Sec_Fetch_Site="cross-site", Authorization=token).code == "foreign-origin"
+    assert "access-control-allow-origin" not in web.stranger().get(path, Authorization=token).headers
+
+
+def test_routes_of_workers_take_no_cookie_for_a_token(web, browser):
+    for path in AGENT_PATHS[1:]:
+        answer = browser.get(path)
+        assert answer.status == 401 and answer.headers["www-authenticate"].startswith("Bearer")
+    assert browser.post("/agents/alpha/rpc", {"jsonrpc": "2.0", "id": 1, "method": "ListTasks"}).status == 401
+
+
+@pytest.mark.parametrize("token", ["", " ", "\t", "x" * 257, "é", "a b", '"', "\\"])
+def test_tokens_that_cannot_be_one_never_reach_the_spawner(web, token):
+    answer = web.stranger().get("/agents/alpha/tasks", Authorization=f"Bearer {token}".encode("utf-8").decode("latin-1"))
+    assert answer.status == 401, answer
+
+
+def test_without_a_spawner_a_token_is_not_believed(web):
+    for method, path in (("GET", "/tasks"), ("POST", "/rpc"), ("POST", "/message:send")):
+        body = b"{}" if method == "POST" else None
+        assert web.stranger().request(method, f"/agents/alpha{path}", body, Authorization="Bearer " + "0" * 64).status == 503
+
+
+def test_a_body_without_json_type_is_refused_for_workers(web):
+    answer = web.stranger().request("POST", "/agents/alpha/rpc", b"{}", Content_Type="text/plain",
+                                    Authorization="Bearer " + "0" * 64)
+    assert answer.code == "not-json"

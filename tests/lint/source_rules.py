@@ -7,14 +7,15 @@ import re
 from typing import NamedTuple
 
 PARTS = {"proxy/http", "proxy/tls", "proxy/dns", "proxy/net", "proxy/metrics"}
-BELOW_SESSION = PARTS | {"proxy/base", "proxy/intercept", "audit", "acl"}
+BELOW_SESSION = PARTS | {"proxy/base", "proxy/intercept", "audit", "scan", "acl"}
 
 # Folder or file -> the folders or files that it may include beside its own folder. The longest
 # entry that fits a path counts. Parts of the proxy do not know each other: the session joins them.
 MAY_INCLUDE = {
     "base": set(),
     "acl": set(),
-    "config": {"acl"},
+    "scan": {"acl"},
+    "config": {"scan", "acl"},
     "audit": {"acl"},
     "squid": {"audit", "config", "acl"},
     "proxy/base": {"acl"},
@@ -35,10 +36,16 @@ MAY_INCLUDE = {
     "run": {"units", "audit", "config", "confine", "acl", "control/file_policy.h", "control/client.h", "control/follower.h",
             "control/run_sockets.h", "proxy/server", "proxy/base"},
     "notify": set(),
+    # What counts is pure; the rest talks to the store and to the control socket.
+    "fleet": {"config", "acl", "control/client.h", "control/daemon_sockets.h", "proxy/base/log.h"},
+    # What callers of workers say and hear over A2A; pure.
+    "a2a": {"config", "acl"},
     # Reads what browsers send; of the daemon it has the control socket and the sandbox.
-    "web": {"audit", "config", "acl", "control/client.h", "control/daemon_sockets.h", "proxy/base/log.h",
+    "web": {"a2a", "cli/judge.h", "cli/replay.h", "cli/rule_diff.h", "cli/seen.h", "audit", "config", "acl", "control/client.h", "control/daemon_sockets.h", "proxy/base/log.h",
             "proxy/server/privileges.h", "proxy/server/sandbox.h", "proxy/server/unix_socket.h"},
-    "cli": {"notify", "control/client.h", "control/daemon_sockets.h", "control/follower.h", "control/protocol.h",
+    # Reads what MCP clients send; the command gives it the ways to spawner and daemon.
+    "mcp": {"config", "acl", "web/origin.h"},
+    "cli": {"mcp", "notify", "fleet", "control/client.h", "control/daemon_sockets.h", "control/follower.h", "control/protocol.h",
             "control/run_sockets.h", "run/options.h", "run/run.h", "audit", "config", "squid", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
     "netns": {"control/client.h", "control/protocol.h", "config", "confine", "worker", "acl"},
@@ -46,6 +53,7 @@ MAY_INCLUDE = {
     "spawn": {"units", "worker", "audit", "config", "confine", "acl"},
     "cmd": {"proxy/server", "proxy/base", "control/protocol.h", "cli", "audit", "config", "acl"},
     "cmd/stile_squid.cc": {"proxy/server", "proxy/base", "squid", "config", "acl"},
+    "cmd/stile_fleet.cc": {"fleet", "proxy/base/log.h"},
     "cmd/stile_web.cc": {"web", "proxy/base/log.h"},
     "cmd/stile_netns.cc": {"netns", "confine", "worker", "control/protocol.h", "config", "acl"},
     "cmd/stile_spawner.cc": {"spawn", "config", "acl"},
@@ -61,19 +69,19 @@ class Library(NamedTuple):
 
 LIBRARIES = {
     "toml++": Library(r"toml\+\+/", r"\btoml::", ("config/",), in_headers=False),
-    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "cli/json.cc", "run/"),
+    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "base/json_value.cc", "run/"),
                              in_headers=False),
-    "re2": Library(r"re2/", r"\bre2::|\bRE2\b", ("acl/",)),
+    "re2": Library(r"re2/", r"\bre2::|\bRE2\b", ("acl/", "scan/")),
     "c-ares": Library(r"ares(_\w+)?\.h", r"\bares_\w+\(", ("proxy/dns/",)),
     "prometheus-cpp": Library(r"prometheus/", r"\bprometheus::", ("proxy/metrics/",)),
     "libnftables": Library(r"nftables/", r"\bnft_\w+\(", ("netns/",), in_headers=False),
     "libmnl": Library(r"libmnl/", r"\bmnl_\w+\(", ("netns/",)),
-    "libssl": Library(r"openssl/ssl", r"\bSSL_\w+\(", ("proxy/intercept/", "notify/")),
-    "zlib": Library(r"zlib\.h", r"\binflate\w*\(", ("proxy/http/",), in_headers=False),
+    "libssl": Library(r"openssl/ssl", r"\bSSL_\w+\(", ("proxy/intercept/", "notify/", "fleet/")),
+    "zlib": Library(r"zlib\.h", r"\binflate\w*\(", ("proxy/http/", "scan/"), in_headers=False),
     "libseccomp": Library(r"seccomp\.h", r"\bseccomp_\w+\(", ("proxy/server/", "confine/"), in_headers=False),
     "sd-bus": Library(r"systemd/sd-(bus|event)", r"\bsd_(bus|event)_\w+\(", ("units/", "spawn/")),
-    "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/", "web/")),
-    "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/", "web/")),
+    "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/", "web/", "mcp/", "fleet/")),
+    "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/", "web/", "mcp/", "fleet/")),
     "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/command.", "cli/run.cc", "cmd/")),
 }
 

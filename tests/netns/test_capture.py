@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lab.host import BUILD, PATIENCE_SECONDS, PYTHON, wait_until
+from lab.host import BUILD, PATIENCE_SECONDS, PYTHON, TOOL, wait_until
 from lab.street import CA_FILE, CONFIG, NAMES, ORIGIN, PROXY_ONLY, Street
 
 ALPHA = ["a.test", "c.test", ".example.test", "tcp://ssh.test:22"]
@@ -97,6 +97,22 @@ def test_ip_netns_exec_has_the_name_server_as_well(street):
     done = street.host.run("ip", "netns", "exec", "agent-alpha",
                            *street.curl_command("--noproxy", "*", "https://a.test/"))
     assert done.stdout == "200 000"
+
+
+@pytest.mark.parametrize("way", ["exec", "ip netns exec"])
+def test_names_of_the_hosts_own_file_are_asked_for(way):
+    """An address of that file leads nowhere inside; what means the program itself stays."""
+    place = Street()
+    try:
+        place.host.write("/etc/hosts", "127.0.0.1 localhost\n127.0.1.1 here.test\n10.9.9.9 a.test\n")
+        place.create("alpha", "--allow", *ALPHA)
+        place.start_daemon()
+        enter = [TOOL, "exec", "alpha", "--"] if way == "exec" else ["ip", "netns", "exec", "agent-alpha"]
+        done = place.host.run(*enter, "getent", "ahostsv4", "a.test")
+        assert done.stdout.startswith("198.1"), done
+        assert place.host.run(*enter, "getent", "ahostsv4", "here.test").stdout.startswith("127.0.1.1")
+    finally:
+        place.close()
 
 
 def test_a_refused_name_does_not_exist_and_is_in_the_log_once(street):
@@ -302,7 +318,40 @@ def test_observe_mode_resolves_everything_and_logs_it(street):
     assert no_proxy(street, "omega", "https://b.test/") == (0, "200 000")
     line = [line for line in street.audit() if line["event"] == "open"][-1]
     assert {"agent": "omega", "host": "b.test", "verdict": "would-deny", "reason": "host-not-allowed"}.items() <= line.items()
+    assert no_proxy(street, "omega", "http://plain-b.test/") == (0, "200 000")
+    done = street.host.run(BUILD / "cmd" / "stile", "suggest", "--audit", "/var/log/stile/audit.jsonl", "--agent", "omega")
+    assert '"b.test"' in done.stdout and '"plain-b.test"' in done.stdout, done
     street.delete("omega", "--kill")
+
+
+FULL = LIBRARY + """
+def new_names(word):
+    return [ask(f"{word}{n}.example.test") for n in range(252)]
+conn = tls(connect(address("a.test")), "a.test")
+conn.sendall(b"GET /hold HTTP/1.1\\r\\nHost: a.test\\r\\n\\r\\n")
+assert b"200 OK" in conn.recv(1000)
+mine = conn.getpeername()[0]
+print(set(new_names("first")), ask("one-more.example.test"))
+while ask("one-more.example.test") != (0, 1): time.sleep(1)
+time.sleep(1)  # a second's questions
+print({code for code, _ in new_names("second")}, address("a.test") == mine)
+conn.sendall(b"still open")
+print(get(tls(connect(mine), "a.test"), "a.test"))
+"""
+
+
+@pytest.mark.long
+def test_an_address_in_use_gets_no_other_name_when_all_places_are_taken():
+    """The smallest subnet has 253 places. After the TTL others are given away again, but not this one."""
+    place = Street(CONFIG + '[netns]\ncapture_subnet = "198.18.7.0/24"\n')
+    try:
+        place.create("alpha", "--allow", *ALPHA)
+        place.start_daemon()
+        done = place.host.tool("exec", "alpha", "--", PYTHON, "-I", "-c", FULL)
+        # 252 of 253 places were free, one of them has `one-more` now: the last name finds none.
+        assert done.stdout.splitlines() == ["{(0, 1)} (2, 0)", "{0, 2} True", "HTTP/1.1 200 OK"], done
+    finally:
+        place.close()
 
 
 def test_what_no_rule_names_is_asked_for(street):
@@ -362,7 +411,8 @@ def test_repair_restores_the_route_and_the_files(street):
 
 def test_deleting_leaves_nothing(street):
     street.create("zeta", "--allow", "a.test")
-    assert street.host.exists("/etc/netns/agent-zeta/resolv.conf")
+    for name in ("resolv.conf", "hosts"):
+        assert street.host.exists(f"/etc/netns/agent-zeta/{name}")
     street.delete("zeta", "--kill")
     assert not street.host.exists("/etc/netns/agent-zeta")
     assert "zeta" not in street.host.agents()

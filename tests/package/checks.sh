@@ -16,7 +16,7 @@ apt_in_guest() {
 check_install() {
   : >"$work/apt.log"
   apt_in_guest install -y /root/stile.deb
-  for unit in stiled.socket stiled.service stile-fence.service; do
+  for unit in stiled.socket stiled-capture.socket stiled.service stile-fence.service; do
     is_active "$unit" || { journal -u "$unit"; fail "$unit is not active"; }
     guest systemctl --quiet is-enabled "$unit"
   done
@@ -49,23 +49,23 @@ check_socket_activation() {
 
 add_origin() {
   guest sh -c 'mkdir -p /srv/web && echo "hello from the origin" >/srv/web/index.html &&
-    echo "127.0.0.2 origin.test late.test" >>/etc/hosts'
-  guest systemd-run --quiet --unit=origin python3 -m http.server --bind 127.0.0.2 --directory /srv/web 8080
-  wait_for 30 guest curl -sf -o /dev/null http://127.0.0.2:8080/
+    echo "192.0.2.10 origin.test late.test" >>/etc/hosts && ip addr add 192.0.2.10/32 dev lo'
+  guest systemd-run --quiet --unit=origin python3 -m http.server --bind 192.0.2.10 --directory /srv/web 8080
+  wait_for 30 guest curl -sf -o /dev/null http://192.0.2.10:8080/
 }
 
 # An agent as an operator would add it: a card, and a command in a drop-in.
 check_agent() {
   guest sh -c 'cat >/etc/stile/agents.d/alpha.json' <<'JSON'
 {"id": "alpha", "source": ["10.200.0.9"], "allow": ["http://origin.test:8080"],
- "private_exceptions": ["127.0.0.2/32"]}
+ "private_exceptions": ["192.0.2.10/32"]}
 JSON
   guest sh -c 'cat >/usr/local/bin/agent && chmod 755 /usr/local/bin/agent' <<'SH'
 #!/bin/sh
 echo "<0>not an emergency"
 echo "allowed: $(curl -sS http://origin.test:8080/)"
 echo "refused: $(curl -s -o /dev/null -w '%{http_code}' http://late.test:8080/)"
-curl -sS --max-time 5 --noproxy '*' http://127.0.0.2:8080/ || echo "no way around"
+curl -sS --max-time 5 --noproxy '*' http://192.0.2.10:8080/ || echo "no way around"
 echo "is ready"
 exec sleep infinity
 SH
@@ -90,6 +90,31 @@ UNIT
 # Not with `stile-netns exec`, which needs a config without errors.
 agent_gets() {
   guest ip netns exec agent-alpha curl -s -o /dev/null -w '%{http_code}' -x http://10.200.0.1:3128 "http://$1:8080/"
+}
+
+# Programs that know no proxy: systemd holds both sockets, the daemon has no capability.
+captured_gets() {
+  guest ip netns exec agent-alpha curl -s -o /dev/null -w '%{http_code}' --noproxy '*' "http://$1:8080/" || true
+}
+check_capture() {
+  local sockets
+  sockets=$(guest ss -Hlntu 'src 10.200.0.1 and ( sport = :53 or sport = :3129 )' | awk '{ print $1, $5 }' | sort)
+  [[ $sockets == $'tcp 10.200.0.1:3129\nudp 10.200.0.1:53' ]] || fail "the sockets: $sockets"
+  [[ $(captured_gets origin.test) == 200 ]] || { journal -u stiled.service; fail "a program without a proxy"; }
+  [[ $(captured_gets late.test) == 000 ]]  # the name does not exist
+  guest sh -c 'grep -q "\"method\":\"DNS\".*late.test\|late.test.*\"method\":\"DNS\"" /var/log/stile/audit.jsonl'
+  # An address that was given away outlives a restart, and no connection is refused meanwhile.
+  local address
+  address=$(guest ip netns exec agent-alpha getent ahostsv4 origin.test | awk 'NR == 1 { print $1 }')
+  [[ $address == 198.1[89].* ]]
+  guest systemctl restart stiled.service
+  [[ $(guest ip netns exec agent-alpha curl -s -o /dev/null -w '%{http_code}' --noproxy '*' \
+    --resolve "origin.test:8080:$address" http://origin.test:8080/) == 200 ]]
+  # A question starts a daemon that was stopped: the socket is systemd's.
+  guest systemctl --quiet stop stiled.service 2>/dev/null
+  refute is_active stiled.service
+  [[ $(captured_gets origin.test) == 200 ]] || { journal -u stiled.service; fail "a question to a stopped daemon"; }
+  is_active stiled.service
 }
 
 check_reload() {
@@ -139,8 +164,11 @@ check_upgrade() {
   [[ $(guest dpkg-query -W -f '${Version}' stile) == *+upgrade ]]
   [[ $(property stiled.service MainPID) != "$before" ]]
   guest grep -q 'an operator was here' /etc/stile/stile.toml
-  for unit in stiled.socket stiled.service stile-fence.service stile-agent@alpha.service \
-    stile-spawner.socket sandboxed-agent@worker.service; do is_active "$unit"; done
+  for unit in stiled.socket stiled-capture.socket stiled.service stile-fence.service stile-agent@alpha.service \
+    stile-spawner.socket sandboxed-agent@worker.service; do
+    is_active "$unit" || { journal -u "$unit"; fail "$unit is not active after the upgrade"; }
+  done
+  [[ $(captured_gets origin.test) == 200 ]]
   [[ $(agent_gets origin.test) == 200 ]]
   spawner_says '{"action":"list"}' | grep -q '"task_id":"worker"'
 }
@@ -154,7 +182,7 @@ check_journal() {
 
 check_removal() {
   apt_in_guest remove -y stile
-  for unit in stiled.socket stiled.service stile-fence.service stile-agent@alpha.service \
+  for unit in stiled.socket stiled-capture.socket stiled.service stile-fence.service stile-agent@alpha.service \
     stile-spawner.socket stile-spawner.service sandboxed-agent@worker.service; do
     refute is_active "$unit"
   done
@@ -177,6 +205,7 @@ run_checks() {
   step "an agent behind the fence"
   add_origin
   check_agent
+  step "capture" && check_capture
   step "reload" && check_reload
   step "logrotate" && check_logrotate
   step "spawner" && check_spawner

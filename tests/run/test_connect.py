@@ -43,6 +43,37 @@ def test_the_daemon_serves_and_logs(fence, daemon):
     assert len(agents) == 2 and all(agent.startswith("run-") for agent in agents)
 
 
+def test_programs_that_know_no_proxy_are_captured(fence, daemon):
+    origin = fence.world.tls_origin("o.test", port=443 if os.geteuid() == 0 else None)
+    port = origin.port
+    daemon.settings["egress"].update(ports=[port], private_exceptions=list(fence.world.exceptions))
+    daemon.reload()
+    daemon.audit.wait_one(event="policy")
+    url = f"https://o.test:{port}/"
+    done = fence.curl("--connect", fence.control, "--allow", f"o.test:{port}", config="", url=url, more=["--noproxy", "*"])
+    assert done.out == "000 200", done.err
+    assert origin.names() == ["o.test"]
+    line = daemon.audit.wait_one(event="open")
+    assert line["method"] == "TCP" and line["agent"].startswith("run-") and line["host"] == "o.test"
+    done = fence.curl("--connect", fence.control, "--allow", "x.test", config="", url=url, more=["--noproxy", "*"])
+    assert done.code == 6 and "refused o.test (host-not-allowed)" in done.err, done
+    done = fence.curl("--connect", fence.control, "--allow", f"o.test:{port}", "--no-capture", config="", url=url,
+                      more=["--noproxy", "*"])
+    assert done.code == 6 and len(origin.names()) == 1, done
+
+
+def test_a_daemon_that_captures_nothing_says_so(fence):
+    fence.control = fence.world.short_path("control.sock")
+    fence.world.start(server={"control": fence.control}, netns={"capture": False})
+    until(lambda: os.path.exists(fence.control), 20, "the control socket")
+    os.chmod(os.path.dirname(fence.control), 0o755)
+    if fence.is_user and os.geteuid() == 0:
+        os.chown(fence.control, USER, USER)
+    done = fence.shell("--connect", fence.control, config="", script="echo ran")
+    assert done.code == 125 and "netns.capture" in done.err and "--no-capture" in done.err and done.out == "", done
+    assert fence.shell("--connect", fence.control, "--no-capture", config="", script="echo ran").out == "ran\n"
+
+
 def test_a_card_gives_the_name(fence, daemon):
     card = fence.write("card.json", json.dumps({"agent_id": "alpha", "allowed_hosts": ["c.test"]}))
     done = curl(fence, "--card", card, name="x.test")

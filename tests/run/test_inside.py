@@ -9,6 +9,7 @@ import pytest
 from fence import USER
 from harness.checks import assert_untouched
 from harness.cli import environment
+from harness.http_origin import response
 
 VALUE = "sk-real-value-0123456789"
 PROFILES = str(Path(__file__).resolve().parents[2] / "profiles")
@@ -122,6 +123,27 @@ def test_a_profile_takes_the_variable_that_people_have(fence):
     del env["ANTHROPIC_API_KEY"]
     done = fence.shell("--profile", "claude", env=env, script="env")
     assert "ANTHROPIC_API_KEY" not in done.out and "NODE_EXTRA_CA_CERTS" not in done.out, done
+
+
+def test_a_profile_with_its_key_lets_a_websocket_through(user_fence):
+    """Codex asks for one first. Without the key the host stays sealed, and Stile sees nothing of it."""
+    fence = user_fence
+    asked = ("GET /v1/responses HTTP/1.1\r\nHost: api.openai.com:{port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+    origin = fence.world.tls_origin("api.openai.com")
+    origin.on("/v1/responses", response(b"", "426 Upgrade Required"))
+    env = environment(STILE_PROFILES=PROFILES, OPENAI_API_KEY=VALUE)
+    done = fence.python("--profile", "codex", env=env, script=f"""
+import http.client, os
+made = http.client.HTTPSConnection("127.0.0.1", 3128)
+made.set_tunnel("api.openai.com", {fence.world.port})
+made.connect()
+made.sock.sendall({asked.format(port=fence.world.port).encode()!r})
+print(made.sock.recv(1000).split(b"\\r\\n")[0].decode())
+""")
+    assert done.out == "HTTP/1.1 426 Upgrade Required\n", done
+    assert origin.requests[0].values("authorization") == [f"Bearer {VALUE}"]
+    assert origin.requests[0].values("upgrade") == ["websocket"]
 
 
 def test_a_key_that_cannot_be_used_runs_nothing(keyed):

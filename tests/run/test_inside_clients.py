@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,34 @@ public class Get {
 }
 """
 
+GO = """
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+)
+
+func main() {
+	answer, err := http.Get(os.Args[1])
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(answer.StatusCode)
+}
+"""
+POM = """<project><modelVersion>4.0.0</modelVersion>
+<parent><groupId>test.example</groupId><artifactId>parent</artifactId><version>1.0</version></parent>
+<artifactId>child</artifactId><packaging>pom</packaging></project>"""
+MAVEN_SETTINGS = "<settings><mirrors><mirror><id>m</id><mirrorOf>*</mirrorOf><url>{url}</url></mirror></mirrors></settings>"
+# It reads neither variables nor the system's bundle, but the database of its user.
+CHROMIUM = """
+certutil -d sql:$HOME/.pki/nssdb -N --empty-password && certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n stile \\
+  -i $NODE_EXTRA_CA_CERTS && chromium --headless --disable-gpu --no-first-run --user-data-dir=$HOME/profile \\
+  --dump-dom "$1" """
+
 # Name, program, what makes it trust the CA, its command. The last word is the URL; 200 is printed.
 CLIENTS = [
     ("curl", "curl", "`CURL_CA_BUNDLE`", ["curl", "-q", "-sS", "-o", "/dev/null", "-w", "%{http_code}"]),
@@ -74,10 +103,17 @@ CLIENTS = [
     ("PHP", "php", "the system's bundle", None),
     ("Perl LWP", "perl", "the system's bundle",
      ["perl", "-MLWP::UserAgent", "-e", "my $u = LWP::UserAgent->new; $u->env_proxy; print $u->get($ARGV[0])->code"]),
+    ("npm", "npm", "`NODE_EXTRA_CA_CERTS`",
+     ["npm", "view", "tiny", "--fetch-retries", "0", "--no-update-notifier", "--registry"]),
+    ("Go net/http", "go", "`SSL_CERT_FILE`", ["./get"]),
+    ("maven", "mvn", "`JAVA_TOOL_OPTIONS`", None),
+    ("Chromium", "chromium", "`certutil -A -t C,, -n stile -i $NODE_EXTRA_CA_CERTS` in `~/.pki/nssdb`",
+     ["sh", "-e", "-c", "mkdir -p $HOME/.pki/nssdb\n" + CHROMIUM, "sh"]),
     ("Java URLConnection", "javac", "`JAVA_TOOL_OPTIONS`", ["java", "-Xshare:auto", "Get.java"]),
     ("Java HttpClient", "javac", "`JAVA_TOOL_OPTIONS`", ["java", "-Xshare:auto", "Get11.java"]),
 ]
-OPTIONAL = {"node", "javac"}  # not in the list of packages, because of their size
+OPTIONAL = {"node", "npm", "javac", "go", "mvn", "chromium"}  # not in the list of packages, because of their size
+NO_REPOSITORY = {"git", "pip", "npm", "maven"}  # what the origin is not; that the request came is enough
 
 
 def command_of(name, command, fence):
@@ -85,12 +121,26 @@ def command_of(name, command, fence):
         return ["sh", "-c", f"printf 'GET / HTTP/1.0\\r\\nHost: a.test:{fence.world.port}\\r\\n\\r\\n' | openssl s_client"
                 f" -proxy 127.0.0.1:3128 -connect a.test:{fence.world.port} -servername a.test -quiet"
                 " -verify_return_error -ign_eof"]
+    if name == "maven":
+        fence.write("pom.xml", POM)
+        fence.write("settings.xml", MAVEN_SETTINGS.format(url=fence.url))
+        return ["mvn", "-B", "-s", "settings.xml", "-Dmaven.repo.local=/tmp/m2", "validate"]
+    if name == "Go net/http":
+        compile_go(fence)
     if name == "PHP":
         return ["php", "-r", f"""
             $proxy = ['proxy' => 'tcp://127.0.0.1:3128', 'request_fulluri' => false];
             file_get_contents('{fence.url}', false, stream_context_create(['http' => $proxy]));
             echo $http_response_header[0];"""]
     return [*command, fence.url]
+
+
+def compile_go(fence):
+    fence.write("get.go", GO)
+    with tempfile.TemporaryDirectory() as cache:
+        subprocess.run(["go", "build", "-o", fence.folder / "get", fence.folder / "get.go"], check=True, env={
+            "PATH": PATH, "HOME": cache, "GOCACHE": cache, "CGO_ENABLED": "0", "GO111MODULE": "off"})
+    (fence.folder / "get").chmod(0o755)
 
 
 def has_fetch_through_a_proxy():
@@ -117,12 +167,16 @@ def test_client_works_with_an_opened_host(keyed, name, program, trusts, command)
     if not shutil.which(program, path=PATH):
         assert program in OPTIONAL, f"{program} is missing: scripts/packages test"
         pytest.skip(f"{program} is not installed")
+    if name == "Chromium" and not shutil.which("certutil", path=PATH):
+        pytest.skip("certutil is not installed: make programs-test does it")
     if name == "Node fetch" and not has_fetch_through_a_proxy():
         pytest.skip("this Node's fetch does not read HTTPS_PROXY")
     done = keyed.run(*keyed.flags, command=command_of(name, command, keyed), seconds=120)
     assert keyed.origin.requests, done
     assert keyed.origin.requests[0].values("x-api-key") == [VALUE], done
-    if name not in ("git", "pip"):  # the origin is no repository; that the request came is enough
+    if name == "Chromium":
+        assert ">ok</pre>" in done.out, done
+    elif name not in NO_REPOSITORY:
         assert "200" in done.out + done.err, done
     assert VALUE not in done.out + done.err
 

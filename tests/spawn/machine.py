@@ -15,7 +15,7 @@ from pathlib import Path
 from harness.stiled import build_folder
 
 SOURCE = Path(__file__).resolve().parents[2]
-PROGRAMS = ("stiled", "stile", "stile-netns", "stile-spawner")
+PROGRAMS = ("stiled", "stile", "stile-netns", "stile-spawner", "stile-web")
 SPAWNER_SOCKET = "/run/agent-spawner/spawner.sock"
 LINKS = {"bin": "usr/bin", "sbin": "usr/sbin", "lib": "usr/lib", "lib64": "usr/lib64"}
 ENVIRONMENT = ["/usr/bin/env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -146,6 +146,11 @@ class Machine:
         self._find_init()  # the first child may be one that only sets up the others
         state = self.run("systemctl", "is-system-running", check=False).stdout.strip()
         return state in ("running", "degraded") and self._init
+
+    @property
+    def init(self):
+        """The process id of its PID 1, outside."""
+        return self._init
 
     def command(self, *words):
         return ["nsenter", "-t", str(self._init), "-a", "--", *ENVIRONMENT, *words]

@@ -37,6 +37,20 @@ def test_a_worker_is_a_unit_behind_the_fence(machine, spawn):
     assert spawn("alpha").get("status") == "spawned"
 
 
+def test_a_worker_outlives_a_reload_of_systemd(machine, spawn):
+    """systemd says then of every unit that it is removed, and that it is new."""
+    spawn("alpha")
+    for _ in range(3):
+        machine.run("systemctl", "daemon-reload")
+    # The spawner has heard of it when it has answered, and has done a task after that.
+    for _ in range(2):
+        answer = machine.ask({"action": "run", "task_id": "alpha", "message": "echo here"})
+        assert answer.get("status") == "running", answer
+        assert wait_until_over(machine, "alpha")["text"] == "here\n"
+    assert machine.is_active(UNIT.format("alpha")) and "agent-alpha" in namespaces(machine)
+    assert [one["task_id"] for one in machine.ask({"action": "list"})["workers"]] == ["alpha"]
+
+
 def test_tokens(machine, spawn):
     token = spawn("alpha")["auth_token"]
     ask = {"action": "validate_token", "task_id": "alpha"}

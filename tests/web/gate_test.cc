@@ -96,5 +96,40 @@ TEST_F(Gate, NeedsCookieAndHeader) {
             Refusal::none);
 }
 
+TEST_F(Gate, LetsProgramsWithoutACookieThroughToA2aOnly) {
+  Credentials program{{"127.0.0.1:9129"}, {}, "", "application/json", "", ""};
+  EXPECT_EQ(post(program, Endpoint::a2a), Refusal::none);
+  EXPECT_EQ(get(program, Endpoint::a2a), Refusal::none);
+  program.content_type = "application/a2a+json; charset=utf-8";
+  EXPECT_EQ(post(program, Endpoint::a2a), Refusal::none);
+  EXPECT_NE(post(program, Endpoint::control), Refusal::none);
+  EXPECT_NE(post(program, Endpoint::workers), Refusal::none);
+  program.content_type = "";
+  EXPECT_EQ(post(program, Endpoint::a2a), Refusal::none);
+  for (const auto* type :
+       {"text/plain", "application/x-www-form-urlencoded", "application/jsonx"}) {
+    program.content_type = type;
+    EXPECT_EQ(post(program, Endpoint::a2a), Refusal::not_json) << type;
+  }
+}
+
+TEST_F(Gate, RefusesPagesOfOtherSitesAndRebindingForA2a) {
+  const Credentials program{{"127.0.0.1:9129"}, {}, "", "application/json", "", ""};
+  auto given = program;
+  given.hosts = {"evil.example:9129"};
+  EXPECT_EQ(post(given, Endpoint::a2a), Refusal::wrong_host);
+  for (const auto* origin : {"null", "https://evil.example", "http://127.0.0.1:3000"}) {
+    given = program;
+    given.origin = origin;
+    EXPECT_EQ(post(given, Endpoint::a2a), Refusal::foreign_origin) << origin;
+    EXPECT_EQ(get(given, Endpoint::a2a), Refusal::foreign_origin) << origin;
+  }
+  for (const auto* site : {"cross-site", "same-site", "none"}) {
+    given = program;
+    given.fetch_site = site;
+    EXPECT_EQ(get(given, Endpoint::a2a), Refusal::foreign_origin) << site;
+  }
+}
+
 }  // namespace
 }  // namespace stile::web

@@ -34,6 +34,23 @@ TEST(FindRoute, KnowsEachPathAndMethod) {
       {Method::post, "/api/v1/policy/a-1/mode", control, "mode", "a-1"},
       {Method::post, "/api/v1/mode", control, "mode"},
       {Method::post, "/api/v1/asks/q_1/answer", control, "answer", "q_1"},
+      {Method::get, "/api/v1/config", control, "config"},
+      {Method::post, "/api/v1/config", other_method},
+      {Method::post, "/api/v1/config/check", check},
+      {Method::post, "/api/v1/config/apply", none},
+      {Method::post, "/api/v1/agents/spawn", workers, "spawn"},
+      {Method::get, "/api/v1/agents/spawn", workers, "one", "spawn"},
+      {Method::get, "/api/v1/agents/active", workers, "active"},
+      {Method::get, "/api/v1/agents/status", workers, "status"},
+      {Method::post, "/api/v1/agents/stop-all", workers, "stop-all"},
+      {Method::get, "/api/v1/agents/alpha", workers, "one", "alpha"},
+      {Method::post, "/api/v1/agents/alpha/stop", workers, "stop", "alpha"},
+      {Method::get, "/api/v1/agents/alpha/stop", other_method},
+      {Method::get, "/api/v1/agents/events", worker_events},
+      {Method::get, "/agents/alpha", none},
+      {Method::get, "/agents//tasks", none},
+      {Method::get, "/agents/a%2fb/tasks", none},
+      {Method::get, "/agents/../api/v1/status", none},
       // A name is one segment of harmless bytes.
       {Method::post, "/api/v1/policy//allow", none},
       {Method::post, "/api/v1/policy/a/b/allow", none},
@@ -48,10 +65,20 @@ TEST(FindRoute, KnowsEachPathAndMethod) {
   for (const auto& one : cases) {
     const auto route = find_route(one.method, one.path);
     EXPECT_EQ(route.endpoint, one.endpoint) << one.path;
-    if (one.endpoint != control) continue;
+    if (one.endpoint != control && one.endpoint != workers) continue;
     EXPECT_EQ(route.action, one.action) << one.path;
     EXPECT_EQ(route.name, one.name) << one.path;
   }
+}
+
+TEST(FindRoute, LeavesThePathBelowAWorkerToA2a) {
+  for (const auto method : {Method::get, Method::post, Method::other}) {
+    const auto route = find_route(method, "/agents/alpha-1/tasks/5-1:cancel");
+    EXPECT_EQ(route.endpoint, Endpoint::a2a);
+    EXPECT_EQ(route.name, "alpha-1");
+    EXPECT_EQ(route.rest, "/tasks/5-1:cancel");
+  }
+  EXPECT_EQ(find_route(Method::get, "/agents/alpha/").rest, "/");
 }
 
 TEST(FindRoute, RefusesALongName) {

@@ -91,7 +91,7 @@ export function agentPage(context, id) {
     const isRefused = row.denied > 0 && row.allowed === 0;
     const canAllow = ['host-not-allowed', 'port-not-allowed'].includes(row.reason);
     const button = isRefused && !canAllow ? '' : isRefused
-      ? el('button', { type: 'button', class: 'yes small', 'aria-label': `Allow ${row.host} for 1 hour`, onclick: () => act('allow', { hosts: [row.host], ttl_seconds: 3600 }) }, 'Allow 1 h')
+      ? el('button', { type: 'button', class: 'yes small', 'aria-label': `Allow 1 h: ${row.host}`, onclick: () => act('allow', { hosts: [row.host], ttl_seconds: 3600 }) }, 'Allow 1 h')
       : el('button', { type: 'button', class: 'no small', 'aria-label': `Revoke ${row.host}`, onclick: () => act('revoke', { hosts: [row.host] }) }, 'Revoke');
     return el('tr', null,
       el('td', { class: 'wrap' }, el('a', { href: `#/host/${encodeURIComponent(row.host)}` }, row.host), row.reason && row.denied ? el('small', null, ` ${row.reason}`) : ''),
@@ -123,8 +123,11 @@ export function agentPage(context, id) {
         const said = [`from ${(agent.source ?? []).join(', ')}`, `entry ${agent.entry.split('/').pop()}`, `${count(agent.connections)} connections open`,
           `${count(agent.counters.requests_allowed)} allowed`, `${count(agent.counters.requests_denied)} refused`];
         if (agent.seconds_left !== undefined) said.push(`expires in ${duration(agent.seconds_left)}`);
+        const fence = agent.containment;
+        if (fence) said.push(`containment ${fence.holds ? 'holds' : 'FAILED'}, checked ${moment(fence.checked)}`);
         facts.textContent = said.join(' · ');
-        facts.title = agent.entry;
+        facts.classList.toggle('problem', fence?.holds === false);
+        facts.title = fence?.problem ?? agent.entry;
         update(policy, JSON.stringify([agent.policy, agent.revoked]), () => policyOf(agent.policy, agent.revoked));
         showGrants(agent.grants);
         showBudgets(agent.budgets);

@@ -30,6 +30,10 @@ export async function post(path, body) {
   return answerOf(response);
 }
 
+export async function get(path) {
+  return answerOf(await fetch(`/api/v1/${path}`, { headers: headers() }));
+}
+
 export async function logIn(token) {
   const answer = await post('login', { token });
   localStorage.setItem(KEY, answer.csrf);

@@ -6,6 +6,8 @@ import { loginPage } from './login.js';
 import { nowPage } from './now.js';
 import { agentPage } from './agent.js';
 import { hostPage } from './host.js';
+import { policyPage } from './policy.js';
+import { workersPage } from './workers.js';
 
 const find = (id) => document.getElementById(id);
 let stop = () => {};
@@ -70,6 +72,8 @@ function pageFor(hash, context) {
   const parts = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   if (parts[0] === 'agent' && parts[1]) return agentPage(context, parts[1]);
   if (parts[0] === 'host' && parts[1]) return hostPage(context, parts.slice(1).join('/'));
+  if (parts[0] === 'workers') return workersPage(context);
+  if (parts[0] === 'policy') return policyPage(context);
   return nowPage(context);
 }
 
@@ -94,8 +98,10 @@ function open() {
   };
   page = pageFor(location.hash, { restart, showProblem });
   document.title = `${page.title} – Stile`;
-  replace(find('nav'), el('a', { href: '#/', 'aria-current': page.title === 'Now' ? 'page' : null }, 'Now'),
-    page.title === 'Now' ? '' : el('span', { 'aria-current': 'page', class: 'crumb' }, page.title));
+  const places = [['#/', 'Now'], ['#/workers', 'Workers'], ['#/policy', 'Policy']];
+  const isPlace = !/^#\/(agent|host)\//.test(location.hash);
+  replace(find('nav'), places.map(([href, name]) => el('a', { href, 'aria-current': isPlace && page.title === name ? 'page' : null }, name)),
+    isPlace ? '' : el('span', { 'aria-current': 'page', class: 'crumb' }, page.title));
   replace(find('main'), page.node);
   start();
 }

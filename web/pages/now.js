@@ -38,7 +38,8 @@ function endings(agents) {
 function table(titles, rows, empty) {
   if (rows.length === 0) return el('p', { class: 'empty' }, empty);
   return el('div', { class: 'scroll' }, el('table', null,
-    el('thead', null, el('tr', null, titles.map((title) => el('th', { scope: 'col', class: title.number ? 'number' : null }, title.name ?? title)))),
+    el('thead', null, el('tr', null, titles.map((title) => (title === '' ? el('td')
+      : el('th', { scope: 'col', class: title.number ? 'number' : null }, title.name ?? title))))),
     el('tbody', null, rows)));
 }
 
@@ -76,6 +77,7 @@ export function nowPage(context) {
     title: 'Now',
     query: filter,
     node: el('div', { class: 'now' },
+      el('h1', { class: 'unseen' }, 'Now'), // for screen readers: the page is what it shows
       asks.node,
       el('section', { class: 'panel strips', 'aria-label': 'The last hour' }, requests.node, traffic.node),
       el('div', { class: 'columns' },

@@ -14,7 +14,7 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 MOST_VALIDATED = 1000  # it takes a third of a millisecond a line; of more, a sample
 
 KEYS = ["ts", "seq", "event", "agent", "src", "conn", "method", "scheme", "host", "port", "path",
-        "verdict", "reason", "rule", "status", "origin", "sni", "tls", "secret", "request", "bytes_up",
+        "verdict", "reason", "rule", "status", "origin", "sni", "tls", "secret", "scan", "request", "bytes_up",
         "bytes_down", "duration_ms", "stripped", "count", "policy", "actor", "detail", "chain",
         "prev"]
 EVENTS = {"open", "close", "deny", "ask", "answer", "policy", "grant", "start", "stop", "audit-gap"}
@@ -28,7 +28,7 @@ REASONS = {
     "origin-bad-response", "not-tls", "sni-missing", "sni-mismatch", "ech-refused",
     "client-hello-timeout", "client-tls-failed", "no-application-protocol", "host-mismatch",
     "method-not-allowed", "path-not-allowed", "upgrade-not-allowed", "body-too-large", "ref-not-allowed",
-    "credential-refused", "placeholder-misplaced", "origin-certificate", "audit-unavailable", "overloaded", "draining", "header-timeout",
+    "credential-refused", "placeholder-misplaced", "secret-found", "origin-certificate", "audit-unavailable", "overloaded", "draining", "header-timeout",
     "header-too-large", "internal-error", "revoked", "idle-timeout"}
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
 PRINTABLE = re.compile(rb"[ -~]*")

@@ -16,6 +16,9 @@ NAMES += ["deb.debian.org", "registry.npmjs.org", "pypi.org", "files.pythonhoste
           "proxy.golang.org", "auth.docker.io", "registry-1.docker.io",
           "production.cloudflare.docker.com", "huggingface.co", "cdn-lfs-us-1.hf.co",
           "api.anthropic.com"]
+# And of agents.
+NAMES += ["api.openai.com", "chatgpt.com", "generativelanguage.googleapis.com", "models.dev",
+          "models.opencode.ai"]
 
 
 class Certificates:

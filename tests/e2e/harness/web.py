@@ -129,7 +129,8 @@ class StileWeb:
         self.login_path = world.short_path("login.sock")
         self.log = Path(world.folder) / "stile-web.log"
         command = [binary("stile-web"), "--listen", self.listen, "--login", self.login_path,
-                   "--socket", proxy.settings["server"]["control"], *arguments]
+                   "--socket", proxy.settings["server"]["control"],
+                   "--spawner", world.short_path("no-spawner.sock"), *arguments]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             env=environment(**Stiled._environment()))

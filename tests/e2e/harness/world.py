@@ -27,6 +27,7 @@ class World:
         self.exceptions = []
         self.agents = []
         self.secrets = []
+        self.scans = []
         self.addresses = {"stranger": self.site.stranger}
         self.proxies = []
         self._closing = []
@@ -130,6 +131,8 @@ class World:
             base.setdefault(section, {}).update(changes)
         if self.secrets:
             base["secret"] = self.secrets
+        if self.scans:
+            base["scan"] = self.scans
         base["agent"] = self.agents
         return base
 

@@ -48,6 +48,29 @@ def serve_names(sock):
         sock.sendto(answer(query), peer)
 
 
+PAGE = b"""<html><body>the page<script>
+fetch("/part").then(answer => answer.text()).then(text => { document.body.append(text) })
+</script></body></html>"""
+# A parent POM, as a child of it looks for.
+POM = """<project><modelVersion>4.0.0</modelVersion><groupId>test.example</groupId><artifactId>parent</artifactId>
+<version>1.0</version><packaging>pom</packaging></project>"""
+
+
+def answer_to(path):
+    """The whole answer; that of a page offers QUIC, which is not there."""
+    more, body = "", b"hello\n"
+    if path == "/page":
+        more, body = 'Content-Type: text/html\r\nAlt-Svc: h3=":443"; ma=3600\r\n', PAGE
+    elif path == "/part":
+        body = b", and its part"
+    elif path.endswith(".pom"):
+        body = POM.encode()
+    elif path.endswith((".sha1", ".md5")):
+        return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    head = f"HTTP/1.1 200 OK\r\n{more}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    return head.encode() + body
+
+
 def serve(conn, is_tls):
     """One request; /hold keeps the connection open until the other side ends it."""
     names, path = [], None
@@ -70,7 +93,7 @@ def serve(conn, is_tls):
             while conn.recv(100):
                 pass
         else:
-            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n")
+            conn.sendall(answer_to(path))
     except OSError as problem:
         note(kind="problem", text=str(problem))
     finally:

@@ -146,9 +146,9 @@ TEST(ControlRequest, HasABoundOn64KiB) {
 }
 
 TEST(ControlRequest, LookingChangesNothing) {
-  const std::set<std::string_view> reading{"ping",        "status", "agents",  "agent",
-                                           "explain",     "tail",   "log",     "config",
-                                           "connections", "asks",   "secrets", "trust"};
+  const std::set<std::string_view> reading{"ping",    "status", "agents", "agent",       "explain",
+                                           "tail",    "log",    "config", "connections", "asks",
+                                           "secrets", "trust",  "ask"};  // which a person answers
   for (const auto& action : actions()) {
     EXPECT_EQ(action.access == control::Action::Access::reads, reading.count(action.name) == 1)
         << action.name;
@@ -156,9 +156,9 @@ TEST(ControlRequest, LookingChangesNothing) {
 }
 
 TEST(ControlRequest, ARunServesWhatNeedsNoDaemon) {
-  const std::set<std::string_view> of_daemon{"put-agent", "remove-agent",   "reload",
-                                             "rotate",    "drain",          "log",
-                                             "config",    "adopt-listener", "trust"};
+  const std::set<std::string_view> of_daemon{
+      "put-agent", "remove-agent",   "reload", "rotate",        "drain", "log",
+      "config",    "adopt-listener", "trust",  "adopt-capture", "fleet", "note-check"};
   for (const auto& action : actions()) {
     EXPECT_EQ(action.place == control::Action::Place::daemon, of_daemon.count(action.name) == 1)
         << action.name;

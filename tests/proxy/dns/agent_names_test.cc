@@ -97,6 +97,23 @@ TEST(AgentNames, RestoresEntriesOfAnEarlierProcess) {
   EXPECT_EQ(address_text(names.stand_in("e.test", start)), "198.18.0.10");
 }
 
+TEST(AgentNames, CountsWhatIsRestoredLaterAsOlder) {
+  AgentNames names{small};
+  const auto restore = [&](const char* name, const char* address) {
+    names.restore(name, *acl::Address::parse(address), start);
+  };
+  restore("e", "198.18.0.6");  // the newest
+  restore("d", "198.18.0.5");
+  restore("c", "198.18.0.4");
+  restore("b", "198.18.0.3");
+  restore("a", "198.18.0.2");
+  EXPECT_EQ(names.size(), 5U);
+  const SteadyTime later = start + AgentNames::ttl;
+  EXPECT_EQ(address_text(names.stand_in("f", later)), "198.18.0.2");
+  EXPECT_EQ(address_text(names.stand_in("g", later)), "198.18.0.3");
+  EXPECT_EQ(names.find_name("e")->address.text(), "198.18.0.6");
+}
+
 TEST(AgentNames, HasNoAddressInASubnetWithoutRoom) {
   AgentNames tiny{acl::Prefix{acl::Address::v4(0xc6120000), 31}};
   EXPECT_EQ(tiny.stand_in("a", start), nullptr);

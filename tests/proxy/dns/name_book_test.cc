@@ -118,6 +118,49 @@ TEST_F(NameBookFile, RestoresNothingOfAnotherInstance) {
   EXPECT_EQ(text(), "");
 }
 
+TEST_F(NameBookFile, RestoresTheNewestNamesOfTooMany) {
+  const auto agents = snapshot_of({make_agent("alpha"), make_agent("beta")});
+  const auto& alpha = **agents.by_id("alpha");
+  constexpr std::uint32_t extra = 10, first = 0xc6120002;
+  std::string content = "beta - b.test 198.18.0.9\n";
+  for (std::uint32_t i = 0; i < AgentNames::max_names + extra; ++i) {
+    content +=
+        "alpha - n" + std::to_string(i) + ".test " + acl::Address::v4(first + i).text() + "\n";
+  }
+  write(content + "alpha - cut.test 198.19.0.");
+  NameBook book{whole_subnet};
+  ASSERT_TRUE(book.keep_in(directory_.string(), agents, begin_time));
+  EXPECT_EQ(book.find(alpha, acl::Address::v4(first + extra - 1)), nullptr);
+  const auto oldest = book.find(alpha, acl::Address::v4(first + extra));
+  ASSERT_NE(oldest, nullptr);
+  EXPECT_EQ(oldest->name, "n10.test");
+  const auto newest = book.find(alpha, acl::Address::v4(first + AgentNames::max_names + extra - 1));
+  ASSERT_NE(newest, nullptr);
+  EXPECT_EQ(newest->name, "n4105.test");
+  EXPECT_EQ(book.find(**agents.by_id("beta"), *acl::Address::parse("198.18.0.9"))->name, "b.test");
+  // The file has them in the order in which they were given, as before.
+  EXPECT_EQ(text().find("n9.test"), std::string::npos);
+  EXPECT_LT(text().find("n10.test"), text().find("n11.test"));
+  EXPECT_LT(text().find("n11.test"), text().find("n4105.test"));
+}
+
+TEST_F(NameBookFile, RestoresTheLastNameOfAnAddress) {
+  write(
+      "alpha - old.test 198.18.0.9\nalpha - moved.test 198.18.0.8\n"
+      "alpha - new.test 198.18.0.9\nalpha - moved.test 198.18.0.10\n");
+  const auto agents = snapshot_of({make_agent("alpha")});
+  const auto& alpha = **agents.by_id("alpha");
+  NameBook book{whole_subnet};
+  ASSERT_TRUE(book.keep_in(directory_.string(), agents, begin_time));
+  const auto name_at = [&](const char* address) {
+    const auto found = book.find(alpha, *acl::Address::parse(address));
+    return found ? found->name : "nothing";
+  };
+  EXPECT_EQ(name_at("198.18.0.9"), "new.test");
+  EXPECT_EQ(name_at("198.18.0.10"), "moved.test");
+  EXPECT_EQ(name_at("198.18.0.8"), "nothing");
+}
+
 TEST_F(NameBookFile, IsWrittenAgainWhenItIsMostlyOutdated) {
   const auto agents = snapshot_of({make_agent("alpha")});
   const auto& alpha = **agents.by_id("alpha");

@@ -1,49 +1,96 @@
 // Json: parses with nlohmann-json, which only this file includes.
-#include "cli/json.h"
+#include "base/json_value.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
-namespace stile::cli {
+namespace stile {
 
 namespace {
-
-using Parsed = nlohmann::ordered_json;
 
 // ASCII only; invalid UTF-8 is replaced.
 std::string json_string(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-}  // namespace
-
-// Converts a value of nlohmann-json to a Json.
-class JsonReader {
+// Makes a Json from the events of the parser. Containers that are not complete wait on a stack, so
+// that no depth of nesting needs more of the program's stack.
+class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  static Json convert(const Parsed& parsed) {
-    Json json;
-    if (parsed.is_boolean()) json.value_ = parsed.get<bool>();
-    if (parsed.is_number_unsigned()) {
-      json.value_ = parsed.get<std::uint64_t>();
-    } else if (parsed.is_number_integer()) {
-      json.value_ = parsed.get<std::int64_t>();
-    } else if (parsed.is_number_float()) {
-      json.value_ = parsed.get<double>();
-    }
-    if (parsed.is_string()) json.value_ = parsed.get<std::string>();
-    if (parsed.is_array()) {
-      Json::List items;
-      for (const auto& item : parsed) items.push_back(convert(item));
-      json.value_ = std::move(items);
-    }
-    if (parsed.is_object()) {
-      Json::Members members;
-      for (const auto& [key, value] : parsed.items()) members.emplace_back(key, convert(value));
-      json.value_ = std::move(members);
-    }
-    return json;
+  struct Bounds {
+    std::size_t most_values;
+    bool has_unique_keys;
+  };
+  explicit JsonBuilder(const Bounds& bounds) : bounds_{bounds} {}
+  [[nodiscard]] Json take() { return std::move(root_); }
+
+  bool null() override { return add({}); }
+  bool boolean(bool value) override { return add(Json(value)); }
+  bool number_integer(number_integer_t value) override { return add(Json(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return add(Json(value)); }
+  bool number_float(number_float_t value, const string_t& /*text*/) override {
+    return add(Json(value));
   }
+  bool string(string_t& value) override { return add(Json(std::move(value))); }
+  bool binary(binary_t& /*value*/) override { return false; }
+  bool start_object(std::size_t /*size*/) override { return open(Json::object()); }
+  bool key(string_t& value) override {
+    auto& top = open_.back();
+    if (bounds_.has_unique_keys && top.value.find(value) != nullptr) return false;
+    top.key = std::move(value);
+    return true;
+  }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t /*size*/) override { return open(Json::list()); }
+  bool end_array() override { return close(); }
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return false;
+  }
+
+ private:
+  struct Open {
+    Json value;
+    std::string key;  // of the member that is being read
+  };
+
+  bool count() { return ++values_ <= bounds_.most_values; }
+  bool open(Json container) {
+    if (open_.size() == Json::max_depth || !count()) return false;
+    open_.push_back({std::move(container), {}});
+    return true;
+  }
+  bool close() {
+    Json done = std::move(open_.back().value);
+    open_.pop_back();
+    return place(std::move(done));
+  }
+  bool add(Json value) { return count() && place(std::move(value)); }
+  bool place(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (open_.back().value.is_list()) {
+      open_.back().value.add(std::move(value));
+    } else {
+      open_.back().value.set(std::move(open_.back().key), std::move(value));
+    }
+    return true;
+  }
+
+  Bounds bounds_;
+  std::vector<Open> open_;
+  Json root_;
+  std::size_t values_ = 0;
 };
+
+std::optional<Json> build(std::string_view text, const JsonBuilder::Bounds& bounds) {
+  JsonBuilder builder{bounds};
+  if (!nlohmann::json::sax_parse(text, &builder)) return std::nullopt;
+  return builder.take();
+}
+
+}  // namespace
 
 Json::Json(const std::vector<std::string>& words) : value_{List(words.begin(), words.end())} {}
 Json::Json(std::initializer_list<Member> members) : value_{Members(members)} {}
@@ -54,8 +101,27 @@ Json Json::list() {
   return json;
 }
 
+Json Json::object() {
+  Json json;
+  json.value_ = Members{};
+  return json;
+}
+
 Json Json::parse(std::string_view text) {
-  return JsonReader::convert(Parsed::parse(text, nullptr, false));
+  return build(text, {std::numeric_limits<std::size_t>::max(), false}).value_or(Json{});
+}
+
+std::optional<Json> Json::parse_strictly(std::string_view text, std::size_t most_values) {
+  return build(text, {most_values, true});
+}
+
+bool Json::is_integer() const noexcept {
+  return std::holds_alternative<std::uint64_t>(value_) ||
+         std::holds_alternative<std::int64_t>(value_);
+}
+
+bool Json::is_number() const noexcept {
+  return is_integer() || std::holds_alternative<double>(value_);
 }
 
 const Json* Json::find(std::string_view key) const {
@@ -195,4 +261,4 @@ std::string joined(const Json& list, std::string_view separator) {
 
 std::string dump(const Json& value) { return value.dump(); }
 
-}  // namespace stile::cli
+}  // namespace stile

@@ -1,0 +1,130 @@
+// Task: the mapping, and readers of answers.
+#include "a2a/task.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "a2a/members.h"
+#include "config/json_loader.h"
+
+namespace stile::a2a {
+namespace {
+
+using config::Node;
+
+constexpr UnixMicros micros_in_second = 1'000'000;
+
+std::optional<Node> parse(std::string_view text) {
+  auto parsed = config::parse_json(text, "");
+  if (!parsed || parsed->as<Node::Table>() == nullptr) return std::nullopt;
+  return std::move(*parsed);
+}
+
+std::optional<Run> run_from(const Node& object) {
+  const auto number = number_of(object, "run");
+  if (!number) return std::nullopt;
+  Run run;
+  run.number = static_cast<std::uint64_t>(*number);
+  run.status = text_of(object, "status");
+  run.exit_status = number_of(object, "exit_status");
+  run.started_at = number_of(object, "started_at").value_or(0);
+  run.ended_at = number_of(object, "ended_at").value_or(0);
+  return run;
+}
+
+}  // namespace
+
+bool is_over(State state) noexcept {
+  return state == State::completed || state == State::failed || state == State::canceled;
+}
+
+const Run* Worker::find(std::uint64_t number) const noexcept {
+  const auto found =
+      std::find_if(runs.begin(), runs.end(), [&](const Run& run) { return run.number == number; });
+  return found == runs.end() ? nullptr : &*found;
+}
+
+std::optional<Worker> parse_worker(std::string_view answer) {
+  const auto object = parse(answer);
+  const auto* runs = object ? member_as<Node::Array>(*object, "runs") : nullptr;
+  if (runs == nullptr) return std::nullopt;
+  Worker worker;
+  worker.id = text_of(*object, "task_id");
+  worker.started_at = number_of(*object, "started_at").value_or(0);
+  for (const auto& one : *runs) {
+    auto run = run_from(one);
+    if (run && run->number > 0) worker.runs.push_back(std::move(*run));
+  }
+  return worker;
+}
+
+std::optional<Piece> parse_piece(std::string_view answer) {
+  const auto object = parse(answer);
+  auto run = object ? run_from(*object) : std::nullopt;
+  if (!run) return std::nullopt;
+  Piece piece;
+  piece.run = std::move(*run);
+  piece.text = text_of(*object, "output");
+  piece.cursor = static_cast<std::uint64_t>(number_of(*object, "cursor").value_or(0));
+  piece.missed = static_cast<std::uint64_t>(number_of(*object, "missed").value_or(0));
+  return piece;
+}
+
+std::optional<std::string> error_of(std::string_view answer) {
+  const auto object = parse(answer);
+  if (!object) return "the spawner gave an unknown answer";
+  const auto* error = member_as<std::string>(*object, "error");
+  return error == nullptr ? std::nullopt : std::optional{*error};
+}
+
+std::vector<OpenAsk> parse_asks(std::string_view answer) {
+  std::vector<OpenAsk> asks;
+  const auto object = parse(answer);
+  const auto* list = object ? member_as<Node::Array>(*object, "asks") : nullptr;
+  if (list == nullptr) return asks;
+  for (const auto& one : *list) {
+    asks.push_back({text_of(one, "id"), text_of(one, "agent"), text_of(one, "host"),
+                    number_of(one, "port").value_or(0)});
+  }
+  return asks;
+}
+
+State state_of(std::string_view run_status, bool waits) noexcept {
+  if (run_status == "running") return waits ? State::auth_required : State::working;
+  if (run_status == "completed") return State::completed;
+  return run_status == "canceled" ? State::canceled : State::failed;
+}
+
+Task task_of(const Worker& worker, const Run& run, const OpenAsk* waits) {
+  Task task;
+  task.id = task_id(worker, run.number);
+  task.context = worker.id;
+  task.state = state_of(run.status, waits != nullptr);
+  task.time = (run.ended_at != 0 ? run.ended_at : run.started_at) * micros_in_second;
+  if (task.state == State::auth_required) {
+    task.explanation = "A request to " + waits->host + ':' + std::to_string(waits->port) +
+                       " waits for a person: stile approve " + waits->id + ", or stile refuse " +
+                       waits->id;
+  } else if (task.state == State::failed && run.exit_status) {
+    task.explanation = "The task ended with exit status " + std::to_string(*run.exit_status);
+  }
+  return task;
+}
+
+std::string task_id(const Worker& worker, std::uint64_t run) {
+  return std::to_string(worker.started_at) + '-' + std::to_string(run);
+}
+
+std::optional<std::uint64_t> run_of(const Worker& worker, std::string_view id) {
+  const auto start = std::to_string(worker.started_at) + '-';
+  if (!id.starts_with(start)) return std::nullopt;
+  const auto digits = id.substr(start.size());
+  std::uint64_t number = 0;
+  const auto* end = digits.data() + digits.size();
+  const auto [stop, problem] = std::from_chars(digits.data(), end, number);
+  if (problem != std::errc{} || stop != end || number == 0) return std::nullopt;
+  if (task_id(worker, number) != id) return std::nullopt;  // "007" is another text for 7
+  return number;
+}
+
+}  // namespace stile::a2a

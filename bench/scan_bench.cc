@@ -1,0 +1,70 @@
+// Micro-benchmarks of scans: bytes a second for clean bodies, and for bodies that are made to hurt.
+// The counter `work` is the number of bytes that were looked at for each byte of the body.
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+#include "base/base64.h"
+#include "samples.h"
+#include "scan/search.h"
+
+namespace {
+
+using namespace stile::scan;
+using namespace stile::scan::samples;
+
+constexpr std::size_t piece_bytes = 64 * 1024, body_bytes = 1 << 20;
+
+std::string repeated(std::string_view part) {
+  std::string text;
+  while (text.size() < body_bytes) text += part;
+  text.resize(body_bytes);
+  return text;
+}
+
+// A conversation with code in it, as a coding agent sends it to a model.
+std::string conversation() {
+  return repeated(
+      R"({"role":"user","content":[{"type":"tool_result","content":"#include <vector>\n\nint main() {\n  )"
+      R"(std::vector<int> numbers{1, 2, 3};\n  for (const int n : numbers) std::printf(\"%d\\n\", n);\n}\n)"
+      R"(// see https://example.com/docs/some/page?x=1 and commit 8f6e1f4a2b0c9d7e5f3a1b2c4d6e8f0a1b3c5d7e"}]},)");
+}
+
+std::string prose() {
+  return repeated(
+      "It was the best of times, it was the worst of times, said the quick brown fox. ");
+}
+
+void search(benchmark::State& state, const std::string& body,
+            const std::shared_ptr<const Texts>& texts) {
+  std::uint64_t work = 0;
+  while (state.KeepRunning()) {
+    Search one{texts};
+    for (std::size_t at = 0; at < body.size(); at += piece_bytes) {
+      one.feed(std::string_view{body}.substr(at, piece_bytes));
+    }
+    work = one.work();
+    benchmark::DoNotOptimize(one.found());
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(body.size()));
+  state.counters["work"] = static_cast<double>(work) / static_cast<double>(body.size());
+}
+
+const auto only_tokens = texts_of({{"tokens", "", Action::refuse}});
+const auto own = texts_of({{"own", R"(corp\.example|(?i)project bluebird)", Action::refuse}});
+
+BENCHMARK_CAPTURE(search, prose_tokens, prose(), only_tokens);
+BENCHMARK_CAPTURE(search, conversation_tokens, conversation(), only_tokens);
+BENCHMARK_CAPTURE(search, image_tokens, stile::base64(random_bytes(body_bytes * 3 / 4, 1)),
+                  only_tokens);
+BENCHMARK_CAPTURE(search, binary_tokens, random_bytes(body_bytes, 2), only_tokens);
+BENCHMARK_CAPTURE(search, conversation_all_sets, conversation(), all_sets());
+BENCHMARK_CAPTURE(search, conversation_own_pattern, conversation(), own);
+BENCHMARK_CAPTURE(search, hostile_prefixes, repeated("sk-ant-"), all_sets());
+BENCHMARK_CAPTURE(search, hostile_short_runs, repeated(random_text(511, 3) + " "), all_sets());
+BENCHMARK_CAPTURE(search, hostile_percent, repeated("%25252541"), all_sets());
+BENCHMARK_CAPTURE(search, hostile_base58, repeated("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb "),
+                  all_sets());
+BENCHMARK_CAPTURE(search, hostile_cards, repeated("4539 5787 6362 1487 "), all_sets());
+
+}  // namespace

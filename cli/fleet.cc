@@ -1,0 +1,407 @@
+// stile fleet: signs and publishes the policy of many hosts, and shows what they made of it.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "audit/text.h"
+#include "base/files.h"
+#include "base/quoted.h"
+#include "base/system_error.h"
+#include "base/table.h"
+#include "base/unique_fd.h"
+#include "base/units.h"
+#include "cli/argument_checks.h"
+#include "cli/command_list.h"
+#include "cli/fleet_replay.h"
+#include "cli/fleet_try.h"
+#include "cli/json.h"
+#include "config/load.h"
+#include "fleet/ledger.h"
+#include "fleet/publish.h"
+#include "fleet/settings.h"
+
+namespace stile::cli {
+namespace {
+
+using fleet::Cluster, fleet::Envelope, fleet::Overview;
+
+constexpr UnixMicros slow_clocks = 300'000'000;  // a host whose clock is late takes it at once
+
+struct FleetOptions {
+  bool is_trial = false;
+  std::string patience = "30s";
+  std::string config = config::default_path;
+  std::string name, file, key, from, life = "90d";
+  std::vector<std::string> hosts, labels;
+  std::uint64_t serial = 0;
+  bool json = false, is_signed = false;
+};
+
+int fleet_failure(const std::string& message, const std::string& next = {}) {
+  std::cerr << "stile fleet: " << message << (message.ends_with('\n') ? "" : "\n");
+  if (!next.empty()) std::cerr << "  next: " << next << '\n';
+  return failed;
+}
+
+Result<Cluster> open_cluster(const FleetOptions& options) {
+  auto settings = fleet::read_settings(options.config);
+  if (!settings) return settings.error();
+  return Cluster::open(std::move(*settings));
+}
+
+Envelope draft_of(const FleetOptions& options, std::string body) {
+  Envelope envelope;
+  const auto now = unix_micros() / 1'000'000 * 1'000'000;
+  envelope.serial = options.serial;
+  envelope.not_before = parse_time(options.from).value_or(now - slow_clocks);
+  envelope.not_after = now + std::chrono::microseconds{*parse_duration(options.life)}.count();
+  envelope.hosts = options.hosts;
+  envelope.labels = options.labels;
+  envelope.body = std::move(body);
+  return envelope;
+}
+
+std::string check_time(const std::string& text) {
+  return parse_time(text) ? "" : "expected a time such as 2026-11-16T09:00:00Z";
+}
+
+std::string comma_list(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::string targets_text(const Envelope& envelope) {
+  if (envelope.hosts.empty() && envelope.labels.empty()) return "every host";
+  std::string text;
+  if (!envelope.hosts.empty()) text = "hosts " + comma_list(envelope.hosts);
+  if (!envelope.labels.empty()) {
+    text += (text.empty() ? "" : ", and ") + std::string{"hosts with the label "} +
+            comma_list(envelope.labels);
+  }
+  return text;
+}
+
+void show_signed(const std::string& name, const Envelope& envelope, std::ostream& out) {
+  out << "signed: " << name << " serial " << envelope.serial << "\n  for    "
+      << targets_text(envelope) << "\n  from   " << time_text(envelope.not_before) << "\n  until  "
+      << time_text(envelope.not_after) << "\n  body   " << printable(envelope.body) << "\n  key    "
+      << envelope.signer << '\n';
+}
+
+bool write_key_file(const std::string& path, const std::string& text, mode_t mode) {
+  const UniqueFd file{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)};
+  return file && write_all(file.get(), text);
+}
+
+int make_keys(const FleetOptions& options) {
+  const auto pair = fleet::make_key_pair();
+  if (!pair) return fleet_failure(pair.error().message);
+  const std::string open_half = options.file + ".pub";
+  if (!write_key_file(options.file, pair->private_pem, 0600)) {
+    return fleet_failure(system_error(options.file).message);
+  }
+  if (!write_key_file(open_half, pair->public_pem, 0644)) {
+    return fleet_failure(system_error(open_half).message);
+  }
+  std::cout << options.file << "  signs; keep it away from the hosts\n"
+            << open_half << "  goes to every host, as one of fleet.signers\n  key "
+            << fleet::fingerprint(*fleet::public_key(pair->public_pem)) << '\n';
+  return fine;
+}
+
+int sign_file(const FleetOptions& options) {
+  const std::string name = "policy/" + options.name;
+  if (!fleet::is_object_name(name))
+    return fleet_failure(in_quotes(options.name) + " is not a name");
+  if (options.serial == 0) {
+    return misuse("fleet sign", "--serial is needed: one more than the serial in the store");
+  }
+  auto body = fleet::policy_body(options.name, options.file);
+  if (!body) return fleet_failure(body.error().message);
+  const auto key = fleet::read_signing_key(options.key);
+  if (!key) return fleet_failure(key.error().message, "stile fleet keygen fleet.key");
+  Envelope envelope = draft_of(options, std::move(*body));
+  if (const auto done = fleet::sign(*key, name, envelope); !done) {
+    return fleet_failure(done.error().message);
+  }
+  show_signed(name, envelope, std::cerr);
+  std::cout << fleet::envelope_text(envelope);
+  return fine;
+}
+
+int print_published(const FleetOptions& options, const std::string& name,
+                    const Envelope& envelope) {
+  if (options.json) {
+    std::cout << dump({{"ok", true}, {"name", name}, {"serial", envelope.serial}}) << '\n';
+    return fine;
+  }
+  show_signed(name, envelope, std::cout);
+  std::cout << "  see: stile fleet status\n";
+  return fine;
+}
+
+int publish_file(const FleetOptions& options) {
+  const std::string name = "policy/" + options.name;
+  if (!fleet::is_object_name(name))
+    return fleet_failure(in_quotes(options.name) + " is not a name");
+  auto cluster = open_cluster(options);
+  if (!cluster) return fleet_failure(cluster.error().message);
+  if (options.is_signed) {
+    const auto text = fleet::read_small_file(options.file, fleet::max_envelope_bytes);
+    if (!text) return fleet_failure(text.error().message);
+    const auto written = fleet::publish_signed(*cluster, name, *text);
+    if (!written) return fleet_failure(written.error().message);
+    return print_published(options, name, *written);
+  }
+  auto body = fleet::policy_body(options.name, options.file);
+  if (!body) return fleet_failure(body.error().message);
+  const auto key = fleet::read_signing_key(options.key);
+  if (!key) return fleet_failure(key.error().message, "stile fleet keygen fleet.key");
+  if (options.is_trial) {
+    const auto time = *parse_duration(options.patience);
+    return try_on_fleet(*cluster, options.name, draft_of(options, std::move(*body)), *key,
+                        {time, options.json});
+  }
+  const auto written =
+      fleet::publish(*cluster, {name, draft_of(options, std::move(*body)), std::nullopt}, *key);
+  if (!written) return fleet_failure(written.error().message, "stile fleet status");
+  return print_published(options, name, *written);
+}
+
+int set_switch(const FleetOptions& options, fleet::Switch mode) {
+  auto cluster = open_cluster(options);
+  if (!cluster) return fleet_failure(cluster.error().message);
+  const auto key = fleet::read_signing_key(options.key);
+  if (!key) return fleet_failure(key.error().message, "stile fleet keygen fleet.key");
+  const auto written = fleet::publish(
+      *cluster, {"switch", draft_of(options, fleet::switch_body(mode)), std::nullopt}, *key);
+  if (!written) return fleet_failure(written.error().message, "stile fleet status");
+  if (options.json) return print_published(options, "switch", *written);
+  std::cout << targets_text(*written)
+            << (mode == fleet::Switch::offline ? ": offline" : ": online again")
+            << " (switch serial " << written->serial << ")\n  see: stile fleet status\n";
+  return fine;
+}
+
+// What a host has not taken yet, of what is for it.
+std::string lag_of(const Json& entry, const std::string& host, const Overview& overview) {
+  std::vector<std::string> labels;
+  for (const auto& label : list_of(entry, "labels")) labels.push_back(label.text());
+  std::string lag;
+  for (const auto& [name, object] : overview.objects) {
+    if (!object.problem.empty() || !fleet::applies_to(*object.envelope, host, labels)) continue;
+    const auto applied = number_of(object_of(entry, "applied"), name);
+    if (applied >= object.envelope->serial) continue;
+    lag += (lag.empty() ? "" : ", ") + name + ' ' + std::to_string(applied) + " of " +
+           std::to_string(object.envelope->serial);
+  }
+  return lag;
+}
+
+std::string refused_text(const Json& entry) {
+  std::string text;
+  for (const auto& one : list_of(entry, "refused")) {
+    text += (text.empty() ? "" : "; ") + text_of(one, "name") + ": " + text_of(one, "reason");
+  }
+  return text;
+}
+
+void print_objects(const Overview& overview, const Terminal& terminal) {
+  Table table{{{"OBJECT"},
+               {"SERIAL", Column::Align::right},
+               {"FOR", Column::Align::left, Column::Cut::tail},
+               {"UNTIL"},
+               {"PROBLEM", Column::Align::left, Column::Cut::tail}}};
+  for (const auto& [name, object] : overview.objects) {
+    if (!object.envelope) {
+      table.add({name, "-", "-", "-", Cell{object.problem, Colour::red}});
+      continue;
+    }
+    const auto& envelope = *object.envelope;
+    std::string shown = name;
+    if (name == "switch") {
+      shown += fleet::switch_of(envelope.body) == fleet::Switch::offline ? " offline" : " online";
+    }
+    table.add({shown, std::to_string(envelope.serial), targets_text(envelope),
+               time_text(envelope.not_after), Cell{object.problem, Colour::red}});
+  }
+  table.print(std::cout, terminal);
+}
+
+void print_hosts(const Overview& overview, const Terminal& terminal) {
+  Table table{{{"HOST"},
+               {"VERSION"},
+               {"MODE"},
+               {"AGENTS", Column::Align::right},
+               {"BEHIND", Column::Align::left, Column::Cut::tail},
+               {"REFUSES", Column::Align::left, Column::Cut::tail}}};
+  for (const auto& [host, text] : overview.hosts) {
+    const Json entry = Json::parse(text);
+    const auto mode = flag_of(entry, "offline") ? "offline" : text_of(entry, "mode");
+    table.add({host, text_of(entry, "version"), mode, std::to_string(number_of(entry, "agents")),
+               Cell{lag_of(entry, host, overview), Colour::yellow},
+               Cell{refused_text(entry), Colour::red}});
+  }
+  table.print(std::cout, terminal);
+}
+
+int show_status(const FleetOptions& options) {
+  auto cluster = open_cluster(options);
+  if (!cluster) return fleet_failure(cluster.error().message);
+  const auto signers = fleet::read_signers(cluster->settings);
+  if (!signers) return fleet_failure(signers.error().message);
+  const auto overview = fleet::look(*cluster, *signers);
+  if (!overview) return fleet_failure(overview.error().message);
+  if (options.json) {
+    Json objects = Json::list(), hosts = Json::list(), budgets = Json::list();
+    for (const auto& [name, object] : overview->objects) {
+      Json one{{"name", name}, {"problem", object.problem}};
+      if (object.envelope) one.set("serial", object.envelope->serial);
+      if (object.envelope) one.set("not_after", time_text(object.envelope->not_after));
+      objects.add(std::move(one));
+    }
+    for (const auto& [host, text] : overview->hosts) {
+      Json entry = Json::parse(text);
+      Json one{{"host", host}, {"behind", lag_of(entry, host, *overview)}};
+      for (const auto& [key, value] : entry.members()) one.set(key, value);
+      hosts.add(std::move(one));
+    }
+    for (const auto& [agent, bytes] : overview->budgets) {
+      budgets.add({{"agent", agent}, {"bytes_up", bytes}});
+    }
+    std::cout << dump({{"ok", true}, {"objects", objects}, {"hosts", hosts}, {"budgets", budgets}})
+              << '\n';
+    return fine;
+  }
+  const Terminal terminal = Terminal::of_output();
+  print_objects(*overview, terminal);
+  std::cout << '\n';
+  print_hosts(*overview, terminal);
+  for (const auto& [agent, bytes] : overview->budgets) {
+    std::cout << "budget of " << printable(agent) << ": " << printable(bytes)
+              << " bytes up are handed out to hosts\n";
+  }
+  std::cout << audit::counted(overview->hosts.size(), "host") << " in the last 15 seconds\n";
+  return fine;
+}
+
+void add_common(Command& command, FleetOptions& options) {
+  command.option("-c,--config", options.config, "the config with [fleet]").shown_as("FILE");
+  command.flag("--json", options.json, "print one JSON object");
+}
+
+void add_signing(Command& command, FleetOptions& options) {
+  command.option("--key", options.key, "the private key that signs (default: $STILE_FLEET_KEY)")
+      .shown_as("FILE");
+  command.options("--host", options.hosts, "only for this host; may be repeated")
+      .repeated()
+      .shown_as("HOST");
+  command.options("--label", options.labels, "only for hosts with this label; may be repeated")
+      .repeated()
+      .shown_as("LABEL");
+  command.option("--from", options.from, "count from this time on (default: at once)")
+      .shown_as("TIME")
+      .check(check_time);
+  command
+      .option("--for", options.life,
+              "how long it is valid (default: 90d); hosts keep what it forbids")
+      .check(check_duration);
+}
+
+}  // namespace
+
+void add_fleet(Command& stile) {
+  auto fleet = stile.add("fleet", "sign and publish policy for many hosts, and look at them");
+  fleet.examples(
+      "Examples:\n"
+      "  stile fleet keygen fleet.key\n"
+      "  stile fleet publish base policy.toml --key fleet.key\n"
+      "  stile fleet status\n"
+      "  stile fleet offline --label prod --key fleet.key");
+  {
+    auto options = std::make_shared<FleetOptions>();
+    auto command = fleet.add("keygen", "make a key that signs, and its public half");
+    command.word("FILE", options->file, "the new private key; the public half is FILE.pub")
+        .required();
+    command.examples("Example:\n  stile fleet keygen fleet.key");
+    command.does([options] { return make_keys(*options); });
+  }
+  {
+    auto options = std::make_shared<FleetOptions>();
+    auto command = fleet.add("sign", "sign a policy without the store; prints the object");
+    command.word("NAME", options->name, "of the policy").required();
+    command.word("FILE", options->file, "[egress], [[agent]] and [[secret]], TOML or *.json")
+        .required();
+    add_signing(command, *options);
+    command.option("--serial", options->serial, "one more than the serial in the store");
+    command.examples(
+        "Example:\n"
+        "  stile fleet sign base policy.toml --key fleet.key --serial 7 > base.signed\n"
+        "  stile fleet publish base base.signed --signed");
+    command.does([options] { return sign_file(*options); });
+  }
+  {
+    auto options = std::make_shared<FleetOptions>();
+    auto command = fleet.add("publish", "sign a policy and write it to the store");
+    command.word("NAME", options->name, "of the policy").required();
+    command.word("FILE", options->file, "[egress], [[agent]] and [[secret]], TOML or *.json")
+        .required();
+    add_signing(command, *options);
+    command.option("--serial", options->serial, "use this serial (default: the next one)");
+    const auto is_signed = command.flag("--signed", options->is_signed,
+                                        "FILE is an object that `stile fleet sign` made");
+    command
+        .flag("--try", options->is_trial,
+              "publish nothing: every host judges its own log and its open connections by it")
+        .excludes(is_signed);
+    command
+        .option("--wait", options->patience,
+                "with --try: how long to wait for hosts (default: 30s)")
+        .shown_as("TIME")
+        .check(check_duration);
+    add_common(command, *options);
+    command.examples(
+        "Examples:\n"
+        "  stile fleet publish base policy.toml --key fleet.key\n"
+        "  stile fleet publish base policy.toml --key fleet.key --try\n"
+        "  stile fleet publish eu eu.toml --label eu --for 30d --key fleet.key\n"
+        "To remove a policy, publish an empty file under its name: hosts ignore a key that is "
+        "gone.");
+    command.does([options] { return publish_file(*options); });
+  }
+  {
+    auto options = std::make_shared<ControlOptions>();
+    auto file = std::make_shared<std::string>();
+    auto command = fleet.add("replay", "judge this host by a candidate; stile-fleet runs it");
+    command.word("FILE", *file, "the candidate").required();
+    add_control_options(command, *options);
+    command.examples("Example:\n  stile fleet publish base policy.toml --key fleet.key --try");
+    command.does([options, file] { return replay_candidate(*file, *options); });
+  }
+  {
+    auto options = std::make_shared<FleetOptions>();
+    auto command = fleet.add("status", "show all objects and hosts, and who is behind");
+    add_common(command, *options);
+    command.examples(
+        "Example:\n  stile fleet status --json | jq '.hosts[] | select(.behind != \"\")'");
+    command.does([options] { return show_status(*options); });
+  }
+  for (const auto mode : {fleet::Switch::offline, fleet::Switch::online}) {
+    const bool is_offline = mode == fleet::Switch::offline;
+    auto options = std::make_shared<FleetOptions>();
+    auto command = fleet.add(is_offline ? "offline" : "online",
+                             is_offline ? "refuse everything, on all hosts or those with a label"
+                                        : "end `stile fleet offline`");
+    add_signing(command, *options);
+    add_common(command, *options);
+    command.examples(is_offline ? "Examples:\n  stile fleet offline --key fleet.key\n"
+                                  "  stile fleet offline --label prod --key fleet.key"
+                                : "Example:\n  stile fleet online --key fleet.key");
+    command.does([options, mode] { return set_switch(*options, mode); });
+  }
+}
+
+}  // namespace stile::cli

@@ -1,0 +1,232 @@
+// FleetLayer: lays the policies of a fleet below the settings of this host's files.
+#include "config/fleet_layer.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "config/json_loader.h"
+#include "config/list_values.h"
+#include "config/schema.h"
+#include "config/settings_reader.h"
+
+namespace stile::config {
+namespace {
+
+const Key<Settings>* egress_key(std::string_view name) {
+  const auto keys = global_keys();
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key<Settings>& key) {
+    return key.section == "egress" && key.name == name;
+  });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> egress_names() {
+  std::vector<std::string_view> names;
+  for (const auto& key : global_keys()) {
+    if (key.section == "egress") names.push_back(key.name);
+  }
+  return names;
+}
+
+template <class T>
+void append(std::vector<T>& into, std::vector<T> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(into));
+}
+
+class Layering {
+ public:
+  Layering(Settings& settings, Diagnostics& problems) : settings_{settings}, problems_{problems} {
+    for (const auto& key : settings.keys) {
+      if (key.section == "egress") taken_.insert(std::string{key.name});
+    }
+    for (const auto& secret : settings.secret) secrets_.insert(secret.name);
+    for (const auto& scan : settings.scan) scans_.insert(scan.name);
+  }
+
+  void add(const FleetPolicy& policy, const std::map<std::string, FleetSlice>& slices) {
+    const auto document = parse_json(policy.body, policy.file());
+    if (!document) return problems_.append(document.error());
+    const auto* table = document->as<Node::Table>();
+    Reader reader{problems_, policy.file(), std::nullopt, {}};
+    if (table == nullptr) {
+      reader.wrong_type(*document, "an object");
+      return;
+    }
+    for (const auto& member : *table) {
+      reader.key = member.key;
+      if (member.key == "egress") {
+        add_egress(member.value, reader);
+      } else if (member.key == "agent") {
+        add_agents(member.value, reader, policy, slices);
+      } else if (member.key == "secret") {
+        add_secrets(member.value, reader);
+      } else if (member.key == "scan") {
+        add_scans(member.value, reader);
+      } else if (member.key == "grant") {
+        add_grants(member.value, reader, policy);
+      } else {
+        unknown_key(member, reader, {"egress", "agent", "secret", "scan", "grant"});
+      }
+    }
+  }
+
+ private:
+  void add_egress(const Node& node, Reader reader) {
+    const auto* table = node.as<Node::Table>();
+    if (table == nullptr) {
+      reader.wrong_type(node, "an object");
+      return;
+    }
+    std::set<std::string> own;
+    for (const auto& member : *table) {
+      reader.key = "egress." + member.key.substr(0, 64);
+      const auto* key = egress_key(member.key);
+      if (key == nullptr) {
+        unknown_key(member, reader, egress_names());
+        continue;
+      }
+      Settings read;  // also a value that does not count must be valid
+      key->read(member.value, reader, read);
+      if (add_to_lists(member.key, read.egress, reader.file)) continue;
+      if (member.key == "mode" && read.egress.mode == acl::Mode::offline) {
+        settings_.egress.mode = acl::Mode::offline;
+      } else if (taken_.count(member.key) == 0) {
+        own.insert(member.key);
+        if (member.key == "mode" && settings_.egress.mode == acl::Mode::offline) continue;
+        key->read(member.value, reader, settings_);
+      }
+    }
+    taken_.merge(own);
+  }
+
+  // What is forbidden adds up: neither a file nor another policy can undo it.
+  bool add_to_lists(std::string_view name, EgressSettings& read, const std::string& file) {
+    auto& egress = settings_.egress;
+    if (name == "deny") {
+      if (!read.deny.empty()) egress.fleet_deny.push_back({file, std::move(read.deny)});
+    } else if (name == "deny_files") {
+      append(egress.deny_files, std::move(read.deny_files));
+    } else if (name == "forbid_addresses") {
+      append(egress.forbid_addresses, std::move(read.forbid_addresses));
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void add_agents(const Node& node, const Reader& reader, const FleetPolicy& policy,
+                  const std::map<std::string, FleetSlice>& slices) {
+    const auto* list = node.as<Node::Array>();
+    if (list == nullptr) {
+      reader.wrong_type(node, "a list of agents");
+      return;
+    }
+    for (const auto& element : *list) {
+      const auto* table = element.as<Node::Table>();
+      if (table == nullptr) {
+        reader.wrong_type(element, "an agent (object)");
+        continue;
+      }
+      FleetAgent agent{policy.file(), json_text(element), policy.not_after, 0, 0};
+      for (const auto& member : *table) {
+        const auto* id = member.value.as<std::string>();
+        if ((member.key != "id" && member.key != "agent_id") || id == nullptr) continue;
+        if (const auto slice = slices.find(*id); slice != slices.end()) {
+          agent.slice_bytes = slice->second.bytes;
+          agent.exhausted_bytes = slice->second.exhausted;
+        }
+      }
+      settings_.fleet_agents.push_back(std::move(agent));
+    }
+  }
+
+  void add_grants(const Node& node, Reader reader, const FleetPolicy& policy) {
+    const auto* list = node.as<Node::Array>();
+    if (list == nullptr) {
+      reader.wrong_type(node, "a list of grants");
+      return;
+    }
+    for (const auto& element : *list) {
+      const auto* table = element.as<Node::Table>();
+      if (table == nullptr) {
+        reader.wrong_type(element, "a grant (object)");
+        continue;
+      }
+      FleetGrant grant{policy.file(), {}, {}, policy.not_after};
+      for (const auto& member : *table) {
+        reader.key = "grant." + member.key.substr(0, 64);
+        if (member.key == "agent") {
+          grant.agent = AgentId::read(member.value, reader).value_or("");
+        } else if (member.key == "hosts") {
+          grant.hosts = List<PatternElement>::read(member.value, reader)
+                            .value_or(std::vector<PlacedPattern>{});
+        } else if (member.key == "expires") {
+          const auto end = Expiry::read(member.value, reader);
+          if (end) grant.expires = std::min(grant.expires, *end);
+        } else {
+          unknown_key(member, reader, {"agent", "hosts", "expires"});
+        }
+      }
+      if (grant.agent.empty() || grant.hosts.empty()) {
+        reader.key = "grant";
+        reader.error(element, "a grant has an agent and hosts");
+      } else {
+        settings_.egress.fleet_grants.push_back(std::move(grant));
+      }
+    }
+  }
+
+  void add_secrets(const Node& node, const Reader& reader) {
+    const auto* list = node.as<Node::Array>();
+    if (list == nullptr) {
+      reader.wrong_type(node, "a list of secrets");
+      return;
+    }
+    for (const auto& element : *list) {
+      const auto* table = element.as<Node::Table>();
+      if (table == nullptr) {
+        reader.wrong_type(element, "a secret (object)");
+        continue;
+      }
+      auto secret = read_secret(element, *table, reader);
+      if (!secret.command.empty()) {
+        reader.error(element, "a fleet's policy cannot run commands on a host",
+                     "name a file or a credential");
+      } else if (secrets_.insert(secret.name).second) {
+        settings_.secret.push_back(std::move(secret));
+      }
+    }
+  }
+
+  void add_scans(const Node& node, const Reader& reader) {
+    const auto* list = node.as<Node::Array>();
+    if (list == nullptr) {
+      reader.wrong_type(node, "a list of scans");
+      return;
+    }
+    for (const auto& element : *list) {
+      const auto* table = element.as<Node::Table>();
+      if (table == nullptr) {
+        reader.wrong_type(element, "a scan (object)");
+        continue;
+      }
+      auto scan = read_scan(element, *table, reader);
+      if (scans_.insert(scan.name).second) settings_.scan.push_back(std::move(scan));
+    }
+  }
+
+  Settings& settings_;
+  Diagnostics& problems_;
+  std::set<std::string> taken_;  // keys of [egress] that the files or an earlier policy have
+  std::set<std::string> secrets_, scans_;
+};
+
+}  // namespace
+
+void lay_under(Settings& settings, const FleetLayer& layer, Diagnostics& problems) {
+  Layering layering{settings, problems};
+  for (const auto& policy : layer.policies) layering.add(policy, layer.slices);
+}
+
+}  // namespace stile::config

@@ -1,0 +1,396 @@
+// serve_http: Beast reads and writes on one thread; Gate and Protocol decide.
+#include "mcp/http.h"
+
+#include <sys/socket.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <csignal>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/ascii.h"
+#include "config/endpoint.h"
+#include "mcp/gate.h"
+#include "mcp/running_call.h"
+
+namespace stile::mcp {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+
+constexpr std::chrono::seconds idle_time{60};   // between two requests of a connection
+constexpr std::chrono::seconds time_limit{10};  // for one write
+constexpr std::size_t max_head_bytes = 8192;
+constexpr std::size_t max_connections = 64;
+constexpr std::string_view json_type = "application/json";
+constexpr std::string_view session_header = "Mcp-Session-Id";
+
+// What all connections share.
+struct Site {
+  asio::io_context& context;
+  const Protocol& protocol;
+  Gate gate;
+  Sessions sessions;
+  std::size_t open = 0;                          // connections
+  std::map<std::string, RunningCallPtr> named;   // calls of sessions, by session and id
+  std::map<RunningCall*, RunningCallPtr> calls;  // all
+  Runner runner;                                 // last: its threads use the others
+};
+
+std::string name_of(const std::string& session, const Json& id) {
+  return session + ' ' + id.dump();
+}
+
+std::string event_of(const std::string& message) {
+  return "event: message\ndata: " + message + "\n\n";
+}
+
+// One connection; its handlers keep it alive.
+class Connection final : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(tcp::socket socket, std::shared_ptr<Site> site)
+      : stream_{std::move(socket)}, site_{std::move(site)} {
+    ++site_->open;
+  }
+  ~Connection() { --site_->open; }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void read() {
+    parser_.emplace();
+    parser_->header_limit(max_head_bytes);
+    parser_->body_limit(max_message_bytes);
+    stream_.expires_after(idle_time);
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](beast::error_code ec, std::size_t) {
+                       if (ec) return self->refuse_unread(ec);
+                       self->serve();
+                     });
+  }
+
+ private:
+  using Request = http::request<http::string_body>;
+  [[nodiscard]] const Request& request() const { return parser_->get(); }
+
+  void close() {
+    beast::error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+    stream_.socket().close(ignored);
+  }
+
+  void refuse_unread(beast::error_code ec) {
+    must_close_ = true;
+    if (ec == http::error::body_limit) return answer_plainly(413, "the message is too large");
+    if (ec == http::error::header_limit || ec == http::error::buffer_overflow) {
+      return answer_plainly(431, "the head of the request is too large");
+    }
+    close();
+  }
+
+  [[nodiscard]] std::optional<std::string> header(std::string_view name) const {
+    const auto found = request().find(name);
+    if (found == request().end()) return std::nullopt;
+    return std::string{found->value()};
+  }
+
+  [[nodiscard]] Credentials credentials() const {
+    Credentials given;
+    const auto [first, last] = request().equal_range(http::field::host);
+    for (auto it = first; it != last; ++it) given.hosts.push_back(lower_case(it->value()));
+    given.origin = header("Origin");
+    given.authorization = header("Authorization").value_or("");
+    return given;
+  }
+
+  void serve() {
+    const auto refusal = site_->gate.judge(credentials());
+    if (refusal.status != 200) return answer_plainly(refusal.status, refusal.message);
+    if (request().target() != http_path) return answer_plainly(404, "MCP is at /mcp");
+    if (request().method() == http::verb::delete_) return end_session();
+    if (request().method() != http::verb::post) {
+      return answer_plainly(405, "send messages with POST; there is no stream to GET");
+    }
+    const auto type = header("Content-Type").value_or("");
+    if (!equal_ignoring_case(type.substr(0, type.find(';')), json_type)) {
+      return answer_plainly(415, "the content type must be application/json");
+    }
+    const auto message = parse_message(request().body());
+    if (!message) return answer(Protocol::refuse(message.error()));
+    take(*message);
+  }
+
+  void end_session() {
+    const auto id = header(session_header).value_or("");
+    if (!site_->sessions.close(id)) return answer_plainly(404, "there is no such session");
+    for (const auto& [name, call] : site_->named) {
+      if (name.starts_with(id + ' ')) call->end(CallContext::State::abandoned);
+    }
+    answer({"", 204});
+  }
+
+  void take(const Message& message) {
+    const HttpHeaders headers{header("MCP-Protocol-Version"), header("Mcp-Method"),
+                              header("Mcp-Name")};
+    Handshake none;
+    Handshake* handshake = &none;
+    session_.clear();
+    const bool begins = message.method == "initialize";
+    if (Protocol::era_of(message, &headers) == Era::session && !begins) {
+      session_ = header(session_header).value_or("");
+      if (session_.empty()) return answer_plainly(400, "send initialize first");
+      handshake = site_->sessions.find(session_);
+      if (handshake == nullptr) return answer_plainly(404, "there is no such session");
+    }
+    auto step = site_->protocol.take(message, *handshake, &headers);
+    if (const auto* reply = std::get_if<Reply>(&step)) {
+      if (!none.version.empty()) new_session_ = site_->sessions.open(std::move(none));
+      return answer(*reply);
+    }
+    if (auto* call = std::get_if<ToolCall>(&step)) return start(std::move(*call));
+    if (const auto* cancel = std::get_if<Cancel>(&step)) {
+      const auto found = site_->named.find(name_of(session_, cancel->id));
+      // Without a session only the end of the connection cancels: ids of two clients may be equal.
+      if (!session_.empty() && found != site_->named.end()) {
+        found->second->end(CallContext::State::canceled);
+      }
+    }
+    answer({"", 202});
+  }
+
+  void start(ToolCall called) {
+    accepts_events_ = header("Accept").value_or("").find("text/event-stream") != std::string::npos;
+    has_events_ = false;
+    const bool is_named = called.era == Era::session;
+    const auto name = name_of(session_, called.id);
+    if (is_named && site_->named.count(name) != 0) {
+      return answer(Protocol::refuse(
+          called.id, called.era, {Code::invalid_request, "a call with this id runs already", {}}));
+    }
+    const std::weak_ptr<Connection> weak = weak_from_this();
+    auto report = [weak, &context = site_->context](std::string message) {
+      asio::post(context, [weak, message = std::move(message)] {
+        if (const auto self = weak.lock()) self->send_event(message);
+      });
+    };
+    call_ = std::make_shared<RunningCall>(std::move(called), std::move(report));
+    // Runs on another thread, which must not be the one that destroys the connection.
+    auto done = [self = shared_from_this(), call = call_, name,
+                 is_named](const ToolOutcome& outcome) mutable {
+      const Reply reply = self->site_->protocol.finish(call->call(), outcome);
+      asio::io_context& context = self->site_->context;
+      asio::post(context, [self = std::move(self), call, name, is_named, reply] {
+        self->site_->calls.erase(call.get());
+        if (is_named) self->site_->named.erase(name);
+        self->finish(reply);
+      });
+    };
+    if (!site_->runner.start(call_, std::move(done))) {
+      const auto call = std::exchange(call_, nullptr);
+      return answer(Protocol::refuse(call->call().id, call->call().era,
+                                     {Code::too_busy, "16 calls run already", {}}));
+    }
+    site_->calls.emplace(call_.get(), call_);
+    if (is_named) site_->named.emplace(name, call_);
+    stream_.expires_never();
+    watch(call_);
+  }
+
+  // A client of the stateless era cancels a call by closing its connection. One of the session era
+  // says so, and may come back for its task.
+  void watch(const RunningCallPtr& call) {
+    stream_.socket().async_wait(
+        tcp::socket::wait_read, [self = shared_from_this(), call](beast::error_code ec) {
+          if (self->call_ != call) return;  // it has ended
+          char byte = 0;
+          const auto count = ec ? 0
+                                : ::recv(self->stream_.socket().native_handle(), &byte, 1,
+                                         MSG_PEEK | MSG_DONTWAIT);
+          if (count > 0) return;  // the next request came early; it is read later
+          self->is_gone_ = true;
+          if (call->call().era == Era::stateless) call->end(CallContext::State::canceled);
+        });
+  }
+
+  void send_event(const std::string& message) {
+    if (!accepts_events_ || call_ == nullptr || is_gone_) return;
+    if (frames_.size() >= max_frames)
+      return;  // the client reads too slowly; the result comes anyway
+    if (!has_events_) begin_events();
+    frames_.push_back(event_of(message));
+    write_frame();
+  }
+
+  void begin_events() {
+    has_events_ = true;
+    must_close_ = true;  // the stream has no length
+    frames_.push_back(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+        "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n");
+  }
+
+  void write_frame() {
+    if (is_writing_ || frames_.empty()) return;
+    is_writing_ = true;
+    stream_.expires_after(time_limit);
+    asio::async_write(stream_, asio::buffer(frames_.front()),
+                      [self = shared_from_this()](beast::error_code ec, std::size_t) {
+                        self->is_writing_ = false;
+                        self->frames_.pop_front();
+                        self->stream_.expires_never();
+                        if (ec) self->frames_.clear();
+                        if (!ec && !self->frames_.empty()) return self->write_frame();
+                        if (self->call_ == nullptr) self->close();  // that was the result
+                      });
+  }
+
+  void finish(const Reply& reply) {
+    const auto call = std::exchange(call_, nullptr);
+    if (is_gone_) return close();
+    const bool is_wanted = call->state() == CallContext::State::wanted;
+    if (!has_events_) {
+      return answer(is_wanted ? reply
+                              : Protocol::refuse(call->call().id, call->call().era,
+                                                 {Code::internal_error, "canceled", {}}));
+    }
+    if (is_wanted) frames_.push_back(event_of(reply.text));
+    if (frames_.empty() && !is_writing_) return close();
+    write_frame();
+  }
+
+  void answer_plainly(unsigned status, std::string_view message) {
+    answer({fault_text({}, {Code::invalid_request, std::string{message}, {}}), status});
+  }
+
+  void answer(const Reply& reply) {
+    response_ = {http::int_to_status(reply.status), request().version()};
+    response_.set(http::field::cache_control, "no-store");
+    response_.set("X-Content-Type-Options", "nosniff");
+    if (!reply.text.empty()) response_.set(http::field::content_type, json_type);
+    if (reply.status == 401) response_.set(http::field::www_authenticate, "Bearer");
+    if (reply.status == 405) response_.set(http::field::allow, "POST, DELETE");
+    if (!new_session_.empty()) response_.set(session_header, std::exchange(new_session_, {}));
+    response_.keep_alive(request().keep_alive() && !must_close_);
+    response_.body() = reply.text;
+    response_.prepare_payload();
+    stream_.expires_after(time_limit);
+    http::async_write(stream_, response_,
+                      [self = shared_from_this()](beast::error_code ec, std::size_t) {
+                        if (ec || !self->response_.keep_alive()) return self->close();
+                        self->read();
+                      });
+  }
+
+  static constexpr std::size_t max_frames = 64;
+
+  beast::tcp_stream stream_;
+  std::shared_ptr<Site> site_;
+  beast::flat_buffer buffer_{max_head_bytes + max_message_bytes};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http::response<http::string_body> response_;
+  std::string session_, new_session_;
+  RunningCallPtr call_;
+  std::deque<std::string> frames_;  // the first one is being written
+  bool accepts_events_ = false, has_events_ = false;
+  bool is_writing_ = false, must_close_ = false, is_gone_ = false;
+};
+
+class Listener {
+ public:
+  Listener(tcp::acceptor acceptor, std::shared_ptr<Site> site)
+      : acceptor_{std::move(acceptor)}, pause_{site->context}, site_{std::move(site)} {
+    accept();
+  }
+
+ private:
+  void accept() {
+    acceptor_.async_accept([this](beast::error_code ec, tcp::socket socket) {
+      if (ec == asio::error::operation_aborted) return;
+      if (ec) {  // out of descriptors: an immediate retry would only waste CPU time
+        pause_.expires_after(std::chrono::milliseconds{100});
+        pause_.async_wait([this](beast::error_code stopped) {
+          if (!stopped) accept();
+        });
+        return;
+      }
+      if (site_->open < max_connections) {
+        std::make_shared<Connection>(std::move(socket), site_)->read();
+      }
+      accept();
+    });
+  }
+
+  tcp::acceptor acceptor_;
+  asio::steady_timer pause_;
+  std::shared_ptr<Site> site_;
+};
+
+// Port 0: the kernel chooses one.
+Result<config::Endpoint> parse_listen(std::string text) {
+  const bool takes_any = text.ends_with(":0");
+  if (takes_any) text.back() = '1';
+  auto endpoint = config::parse_endpoint(text);
+  if (endpoint && takes_any) endpoint->port = 0;
+  return endpoint;
+}
+
+Result<tcp::acceptor> bind(asio::io_context& context, const config::Endpoint& endpoint) {
+  boost::system::error_code ec;
+  const tcp::endpoint local{asio::ip::make_address(endpoint.address.text(), ec), endpoint.port};
+  tcp::acceptor acceptor{context};
+  if (!ec) acceptor.open(local.protocol(), ec);
+  if (!ec) acceptor.set_option(tcp::acceptor::reuse_address{true}, ec);
+  if (!ec) acceptor.bind(local, ec);
+  if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
+  if (ec) return Error{"cannot listen on " + endpoint.text() + ": " + ec.message()};
+  return acceptor;
+}
+
+}  // namespace
+
+Result<void> serve_http(const Protocol& protocol, ToolBox& tools, const HttpOptions& options,
+                        const std::function<void(const std::string& url)>& on_ready) {
+  auto endpoint = parse_listen(options.listen);
+  if (!endpoint) return Error{"--http: " + endpoint.error().message};
+  if (!endpoint->unix_path.empty() || !config::is_loopback(endpoint->address)) {
+    return Error{options.listen +
+                 " is not a loopback address; use ssh -L to reach it from elsewhere"};
+  }
+  asio::io_context context{1};
+  auto acceptor = bind(context, *endpoint);
+  if (!acceptor) return acceptor.error();
+  const auto port = std::to_string(acceptor->local_endpoint().port());
+  const auto address = endpoint->address.text();
+  const auto host = endpoint->address.is_v4() ? address : '[' + address + ']';
+  Gate gate{{{"http", host + ':' + port}, {"http", "localhost:" + port}}, options.token};
+  const auto url = gate.first().text() + http_path;
+  const std::shared_ptr<Site> site{
+      new Site{context, protocol, std::move(gate), {}, 0, {}, {}, Runner{tools}}};
+  asio::signal_set signals{context, SIGINT, SIGTERM};
+  signals.async_wait([&context](beast::error_code ec, int) {
+    if (!ec) context.stop();
+  });
+  {
+    const Listener listener{std::move(*acceptor), site};
+    on_ready(url);
+    context.run();
+  }
+  for (const auto& [key, call] : site->calls) call->end(CallContext::State::abandoned);
+  site->runner.join();
+  return {};
+}
+
+}  // namespace stile::mcp

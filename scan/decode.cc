@@ -1,0 +1,248 @@
+// Decoding layers: escapes, base64 and hexadecimal runs.
+#include "scan/decode.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "base/ascii.h"
+#include "scan/alphabet.h"
+
+namespace stile::scan {
+namespace {
+
+// 16 bytes: no key is shorter. The values of secrets can be; they are looked for in all encodings.
+constexpr std::size_t least_base64 = 22, least_hex = 32;
+constexpr std::size_t least_line = 60;  // base64 in lines has 64 or 76 characters in each
+
+constexpr std::array<std::int8_t, 256> base64_values = [] {
+  std::array<std::int8_t, 256> table{};
+  for (auto& value : table) value = -1;
+  std::int8_t next = 0;
+  for (unsigned c = 'A'; c <= 'Z'; ++c) table[c] = next++;
+  for (unsigned c = 'a'; c <= 'z'; ++c) table[c] = next++;
+  for (unsigned c = '0'; c <= '9'; ++c) table[c] = next++;
+  table['+'] = table['-'] = 62;
+  table['/'] = table['_'] = 63;
+  return table;
+}();
+
+std::uint32_t value_of(char c) noexcept {
+  return static_cast<std::uint32_t>(base64_values[static_cast<unsigned char>(c)]);
+}
+
+// The run has only characters of the alphabet.
+void append_base64(std::string_view run, std::string& out) {
+  const std::size_t begin = out.size();
+  out.resize(begin + run.size() / 4 * 3 + 3);
+  char* to = out.data() + begin;
+  while (run.size() >= 4) {
+    const std::uint32_t bits = value_of(run[0]) << 18U | value_of(run[1]) << 12U |
+                               value_of(run[2]) << 6U | value_of(run[3]);
+    *to++ = static_cast<char>(bits >> 16U);
+    *to++ = static_cast<char>(bits >> 8U);
+    *to++ = static_cast<char>(bits);
+    run.remove_prefix(4);
+  }
+  if (run.size() >= 2) {
+    std::uint32_t bits = value_of(run[0]) << 18U | value_of(run[1]) << 12U;
+    if (run.size() == 3) bits |= value_of(run[2]) << 6U;
+    *to++ = static_cast<char>(bits >> 16U);
+    if (run.size() == 3) *to++ = static_cast<char>(bits >> 8U);
+  }
+  out.resize(static_cast<std::size_t>(to - out.data()));
+}
+
+void append_hex_run(std::string_view run, std::string& out) {
+  for (; run.size() >= 2; run.remove_prefix(2)) {
+    out += static_cast<char>(hex_value(run[0]) * 16 + hex_value(run[1]));
+  }
+}
+
+// Where a run in base64 ends that may be broken into lines.
+std::size_t end_of_lines(std::string_view text, std::size_t first) {
+  std::size_t line = first, end = first;
+  for (;;) {
+    while (end < text.size() && is_in(base64_any, text[end])) ++end;
+    std::size_t next = end;
+    if (next < text.size() && text[next] == '\r') ++next;
+    if (next >= text.size() || text[next] != '\n' || end - line < least_line) return end;
+    line = next + 1;
+    if (line >= text.size() || !is_in(base64_any, text[line])) return end;
+    end = line;
+  }
+}
+
+// A digit that belongs to something else may stand before the run, or after it.
+void append_hex_at_offsets(std::string_view run, bool tries_offsets, std::string& out) {
+  if (run.size() < least_hex) return;
+  append_hex_run(run, out);
+  out += '\0';
+  if (tries_offsets || run.size() % 2 == 1) {
+    append_hex_run(run.substr(1), out);
+    out += '\0';
+  }
+}
+
+// The hexadecimal runs that stand between other characters of base64: a path, 0x, id-.
+void append_inner_hex(std::string_view run, bool tries_offsets, std::string& out) {
+  // A run that is long enough covers a multiple of its least length.
+  for (std::size_t i = least_hex - 1; i < run.size(); i += least_hex) {
+    if (!is_in(hex, run[i])) continue;
+    std::size_t first = i;
+    while (first > 0 && is_in(hex, run[first - 1])) --first;
+    const std::size_t end = i + run_length(run, i, hex, run.size());
+    append_hex_at_offsets(run.substr(first, end - first), tries_offsets, out);
+    i = end;
+  }
+}
+
+void append_run(std::string_view run, bool tries_offsets, std::string& out) {
+  if (run_length(run, 0, hex, run.size()) == run.size()) {
+    return append_hex_at_offsets(run, tries_offsets, out);
+  }
+  append_inner_hex(run, tries_offsets, out);
+  const std::size_t offsets = tries_offsets ? 4 : 1;
+  for (std::size_t offset = 0; offset < offsets; ++offset) {
+    append_base64(run.substr(offset), out);
+    out += '\0';
+  }
+}
+
+// One escape at the beginning of the text: its size, and the character; 0: it is none.
+std::size_t read_escape(std::string_view text, char& character) {
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    int value = 0;
+    if (text.size() < at + digits) return -1;
+    for (const char c : text.substr(at, digits)) {
+      if (hex_value(c) < 0) return -1;
+      value = value * 16 + hex_value(c);
+    }
+    return value;
+  };
+  const bool is_percent = text[0] == '%';
+  if (text.size() < 2) return 0;
+  if (is_percent || text[1] == 'x') {
+    const std::size_t at = is_percent ? 1 : 2;
+    const int value = number(at, 2);
+    character = static_cast<char>(value);
+    return value < 0 ? 0 : at + 2;
+  }
+  switch (text[1]) {
+    case 'u': {
+      const int value = number(2, 4);
+      character = value < 0x80 ? static_cast<char>(value) : '?';
+      return value < 0 ? 0 : 6;
+    }
+    case 'n':
+    case 'r':
+      character = '\n';
+      return 2;
+    case 't':
+      character = '\t';
+      return 2;
+    case '"':
+    case '\'':
+    case '/':
+    case '\\':
+      character = text[1];
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+// The nearest place of either character from `from` on; the size of the text if there is none.
+class NextEscape {
+ public:
+  explicit NextEscape(std::string_view text)
+      : text_{text}, percent_{find('%', 0)}, back_{find('\\', 0)} {}
+  std::size_t from(std::size_t at) {
+    if (percent_ < at) percent_ = find('%', at);
+    if (back_ < at) back_ = find('\\', at);
+    return std::min(percent_, back_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t find(char c, std::size_t at) const {
+    return std::min(text_.find(c, at), text_.size());
+  }
+  std::string_view text_;
+  std::size_t percent_, back_;
+};
+
+}  // namespace
+
+bool unescape(std::string_view text, std::string& out) {
+  NextEscape next{text};
+  std::size_t done = 0;
+  bool has_any = false;
+  for (std::size_t at = next.from(0); at < text.size();) {
+    char character = 0;
+    const std::size_t size = read_escape(text.substr(at, 6), character);
+    if (size == 0) {
+      at = next.from(at + 1);
+      continue;
+    }
+    if (!has_any) {
+      has_any = true;
+      out.clear();
+      out.reserve(text.size());
+    }
+    out.append(text.substr(done, at - done));
+    out += character;
+    done = at + size;
+    at = next.from(done);
+  }
+  if (has_any) out.append(text.substr(done));
+  return has_any;
+}
+
+void append_decoded_runs(std::string_view text, bool tries_offsets, std::string& out) {
+  std::string lines;
+  // A run that is long enough covers a multiple of its least length.
+  for (std::size_t i = least_base64 - 1; i < text.size(); i += least_base64) {
+    if (!is_in(base64_any, text[i])) continue;
+    std::size_t first = i;
+    while (first > 0 && is_in(base64_any, text[first - 1])) --first;
+    std::size_t end = i;
+    while (end < text.size() && is_in(base64_any, text[end])) ++end;
+    if (end - first >= least_base64) {
+      const std::size_t last = end - first >= least_line ? end_of_lines(text, first) : end;
+      if (last > end) {
+        lines.assign(text.substr(first, last - first));
+        std::erase_if(lines, [](char c) { return c == '\r' || c == '\n'; });
+        append_run(lines, tries_offsets, out);
+      } else {
+        append_run(text.substr(first, end - first), tries_offsets, out);
+      }
+      end = last;
+    }
+    i = std::max(i, end);
+  }
+}
+
+std::size_t whole_group_before(std::string_view text, std::size_t at) noexcept {
+  constexpr std::size_t longest_break = 2, most_back = 8;
+  std::size_t first = at, count = 0;
+  for (std::size_t blanks = 0; first > 0 && blanks <= longest_break; --first) {
+    const char c = text[first - 1];
+    if (is_in(base64_any, c)) {
+      ++count;
+      blanks = 0;
+    } else if (c == '\r' || c == '\n') {
+      ++blanks;
+    } else {
+      break;
+    }
+  }
+  std::size_t from = at;
+  for (std::size_t extra = count % 4; extra > 0;) {
+    --from;
+    if (is_in(base64_any, text[from])) --extra;
+  }
+  return at - from <= most_back ? from : at;  // lines of single characters are no base64
+}
+
+}  // namespace stile::scan

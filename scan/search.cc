@@ -1,0 +1,207 @@
+// Search: looks through one text that arrives in pieces, as it was sent and decoded.
+#include "scan/search.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scan/decode.h"
+
+namespace stile::scan {
+namespace {
+
+// Real data compresses to a twentieth or so; a text that hides behind megabytes of zeros to a
+// thousandth.
+constexpr std::uint64_t most_density = 64;
+constexpr std::uint64_t always_decoded = std::uint64_t{1} << 20U;
+constexpr std::uint64_t always_decoded_of_head = std::uint64_t{64} << 10U;
+constexpr std::uint64_t cost_of_beginning = 64;
+constexpr std::size_t longest_gzip_head = 1024;
+constexpr std::size_t least_decoded = 8;  // the shortest secret
+constexpr std::string_view gzip_start = "\x1f\x8b\x08";
+
+// How much of a beginning is at the end of one piece, if the next one goes on with it.
+std::size_t begun_at_end(std::string_view before, std::string_view piece) {
+  for (const std::size_t size : {std::size_t{2}, std::size_t{1}}) {
+    if (before.ends_with(gzip_start.substr(0, size)) &&
+        piece.starts_with(gzip_start.substr(size))) {
+      return size;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+Search::Search(std::shared_ptr<const Texts> texts, Of of)
+    : texts_{std::move(texts)},
+      budget_{std::make_shared<Budget>(
+          Budget{of == Of::head ? always_decoded_of_head : always_decoded})},
+      is_declared_{of == Of::gzip_body || of == Of::deflate_body},
+      is_inflating_{is_declared_} {
+  if (!is_declared_) return;
+  using Format = Inflate::Format;
+  inflate_ =
+      std::make_unique<Inflate>(of == Of::gzip_body ? Format::gzip_or_zlib : Format::deflate);
+}
+
+Search::Search(std::shared_ptr<const Texts> texts, std::shared_ptr<Budget> budget, unsigned depth)
+    : texts_{std::move(texts)}, budget_{std::move(budget)}, depth_{depth} {}
+
+void Search::feed(std::string_view piece, More more) {
+  if (depth_ == 0) budget_->received += piece.size();
+  follow_compressed(piece, more);
+  std::string joined;
+  std::string_view text = piece;
+  if (!tail_.empty()) {
+    joined.swap(tail_);
+    text = joined.append(piece);
+  }
+  embedded_left_ = std::clamp<std::uint64_t>(most_density * text.size(), always_decoded_of_head,
+                                             budget_->always);
+  // The compressed bytes themselves are looked at, too: a header can lie.
+  look(text, 0);
+  if (more == More::no) return;
+  const std::size_t kept = std::max(overlap, texts_->longest());
+  tail_ = text.substr(whole_group_before(text, text.size() - std::min(text.size(), kept)));
+}
+
+void Search::charge(std::uint64_t bytes) {
+  budget_->used += bytes;
+  if (budget_->used > budget_->always + most_density * budget_->received) is_too_dense_ = true;
+}
+
+// The overlap of pieces is decoded again with each: so there is a bound for each piece. Inside of
+// compressed data the bound of all layers counts, too.
+void Search::charge_embedded(std::uint64_t bytes) {
+  if (depth_ > 0) charge(bytes);
+  if (bytes > embedded_left_) is_too_dense_ = true;
+  embedded_left_ -= std::min(bytes, embedded_left_);
+}
+
+void Search::begin_gzip() {
+  if (inflate_) {
+    inflate_->begin_again();
+  } else {
+    inflate_ = std::make_unique<Inflate>(Inflate::Format::gzip);
+  }
+  is_inflating_ = begins_member_ = true;
+  silent_bytes_ = 0;
+  charge(cost_of_beginning);
+}
+
+// Follows compressed data from where it begins, over any number of pieces. The work is bounded by
+// what is charged for it.
+void Search::follow_compressed(std::string_view piece, More more) {
+  if (is_unreadable_ || depth_ == most_layers) return;
+  if (!is_inflating_) {
+    if (const std::size_t begun = begun_at_end(tail_, piece); begun > 0) {
+      begin_gzip();
+      static_cast<void>(unpack(gzip_start.substr(0, begun)));
+    }
+  }
+  while (!is_too_dense_) {
+    const bool begins_here = !is_inflating_;
+    if (begins_here) {
+      piece.remove_prefix(std::min(piece.find(gzip_start), piece.size()));
+      if (piece.empty()) break;
+      begin_gzip();
+    }
+    const std::string_view after = unpack(piece);
+    // A head that does not end may be there to hide what follows.
+    const std::size_t most_silent = more == More::no ? 0 : longest_gzip_head;
+    if (!is_declared_ && silent_bytes_ > most_silent) is_inflating_ = false;
+    if (is_inflating_) break;
+    is_unreadable_ = is_declared_;
+    if (is_unreadable_) break;
+    // It was none, or something else follows it.
+    if (after.size() == piece.size() && begins_here) {
+      piece.remove_prefix(1);
+    } else {
+      piece = after;
+    }
+  }
+  if (!inflated_) return;
+  found_ |= inflated_->found();
+  is_too_dense_ = is_too_dense_ || inflated_->is_too_dense();
+}
+
+// Returns what follows the last member that ended.
+std::string_view Search::unpack(std::string_view rest) {
+  std::string_view after = rest;
+  while (!is_too_dense_) {
+    std::string_view decoded;
+    const std::size_t before = rest.size();
+    const auto state = inflate_->decode(rest, decoded);
+    charge(before - rest.size() + decoded.size());
+    silent_bytes_ = decoded.empty() ? silent_bytes_ + before - rest.size() : 0;
+    if (!decoded.empty()) {
+      if (!inflated_) inflated_.reset(new Search{texts_, budget_, depth_ + 1});
+      inflated_->feed(decoded);
+      // Another file may begin here, and with it a word.
+      if (std::exchange(begins_member_, false)) inflated_->look(decoded, 0);
+    }
+    is_inflating_ = state != Inflate::State::is_bad;
+    if (state == Inflate::State::has_ended) {
+      after = rest;
+      begins_member_ = true;
+      silent_bytes_ = 0;
+    }
+    if (!is_inflating_ || (rest.empty() && decoded.size() < Inflate::step)) break;
+  }
+  return after;
+}
+
+void Search::look(std::string_view text, unsigned layer) {
+  const auto look_once = [this](std::string_view view) {
+    work_ += view.size();
+    found_ |= texts_->look_at(view) | texts_->rules().match(view);
+  };
+  look_once(text);
+  std::array<std::string, 2> plain;
+  bool is_decoded = layer > 0;
+  for (unsigned round = 0; round < most_unescapes; ++round) {
+    if (!unescape(text, plain[round % 2])) break;
+    text = plain[round % 2];
+    look_once(text);
+    is_decoded = true;
+  }
+  if (is_decoded && layer <= most_layers) look_at_gzip_in(text, layer);
+  if (layer >= most_layers) return;
+  std::string decoded;
+  append_decoded_runs(text, layer == 0, decoded);
+  if (decoded.size() >= least_decoded) look(decoded, layer + 1);
+}
+
+void Search::look_at_gzip_in(std::string_view text, unsigned layer) {
+  std::size_t at = text.find(gzip_start);
+  while (at != std::string_view::npos && !is_too_dense_) {
+    if (embedded_) {
+      embedded_->begin_again();
+    } else {
+      embedded_ = std::make_unique<Inflate>(Inflate::Format::gzip);
+    }
+    charge_embedded(cost_of_beginning);
+    std::string_view rest = text.substr(at), step;
+    std::string decoded;
+    std::size_t next = at + 1;
+    for (auto state = Inflate::State::goes_on; state != Inflate::State::is_bad && !is_too_dense_;) {
+      const std::size_t before = rest.size();
+      state = embedded_->decode(rest, step);
+      charge_embedded(before - rest.size() + step.size());
+      decoded += step;
+      if (state == Inflate::State::has_ended) next = text.size() - rest.size();
+      if (rest.empty() && step.size() < Inflate::step) break;
+    }
+    if (!decoded.empty()) look(decoded, layer + 1);
+    at = text.find(gzip_start, next);
+  }
+}
+
+Findings find_in(const std::shared_ptr<const Texts>& texts, std::string_view text) {
+  Search search{texts, Search::Of::head};
+  search.feed(text, Search::More::no);
+  return {search.found(), search.is_too_dense()};
+}
+
+}  // namespace stile::scan

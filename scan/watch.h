@@ -1,0 +1,65 @@
+// Watch: all that is looked for in the requests of one agent.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "acl/secret.h"
+#include "base/secret_bytes.h"
+#include "scan/anchors.h"
+#include "scan/rules.h"
+
+namespace stile::scan {
+
+// The texts to look for, as of the values that the secrets have now. Immutable.
+class Texts {
+ public:
+  Texts(std::shared_ptr<const Rules> rules, std::vector<std::shared_ptr<const SecretBytes>> secrets,
+        const std::vector<std::string>& placeholders);
+
+  [[nodiscard]] const Rules& rules() const noexcept { return *rules_; }
+  // What of the built-in sets, the secrets and the placeholders is in a text, without decoding it.
+  [[nodiscard]] Found look_at(std::string_view text) const;
+  // As far as a text can reach over the end of a piece.
+  [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
+  [[nodiscard]] const std::vector<std::shared_ptr<const SecretBytes>>& secrets() const noexcept {
+    return secrets_;
+  }
+
+ private:
+  struct Row {
+    const Shape* shape;  // null: a value, which is there if its text is
+    Found bit;
+  };
+  std::shared_ptr<const Rules> rules_;
+  std::vector<std::shared_ptr<const SecretBytes>> secrets_;
+  std::unique_ptr<const SecretBytes> values_;  // in all encodings, one after the other
+  std::vector<Row> rows_;                      // by the number of the anchor
+  std::unique_ptr<const Anchors> anchors_;
+  std::size_t longest_ = 0;
+};
+
+class Watch {
+ public:
+  Watch(std::shared_ptr<const Rules> rules, std::vector<std::shared_ptr<const acl::Secret>> secrets,
+        std::vector<std::string> placeholders)
+      : rules_{std::move(rules)},
+        secrets_{std::move(secrets)},
+        placeholders_{std::move(placeholders)} {}
+
+  [[nodiscard]] const Rules& rules() const noexcept { return *rules_; }
+  // Made again when the value of a secret has changed. From any thread.
+  [[nodiscard]] std::shared_ptr<const Texts> texts() const;
+
+ private:
+  std::shared_ptr<const Rules> rules_;
+  std::vector<std::shared_ptr<const acl::Secret>> secrets_;
+  std::vector<std::string> placeholders_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Texts> texts_;
+};
+
+}  // namespace stile::scan

@@ -1,0 +1,1 @@
+stile_fuzzer(mcp_message LINK stile::mcp)

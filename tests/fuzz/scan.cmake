@@ -1,0 +1,2 @@
+# What requests carry.
+stile_fuzzer(scan LINK stile::scan)

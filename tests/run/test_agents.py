@@ -1,0 +1,133 @@
+"""The agents that people use, from npm, in `stile run` with their profiles, against stand-ins for their APIs.
+
+scripts/agents installs them into build/agents, which `make programs-test` does. The key is outside, a placeholder inside.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fence import USER
+from harness.cli import environment
+from harness.stiled import REPOSITORY
+from stand_in import DONE, Anthropic, Call, Gemini, OpenAi
+
+BIN = REPOSITORY / "build" / "agents" / "node_modules" / ".bin"
+PLANTED = "sk-planted-by-an-attacker-0123456789"
+HOME_SECRETS = {".ssh/id_ed25519": "PRIVATE-KEY-OF-THE-USER", ".aws/credentials": "AWS-KEY-OF-THE-USER",
+                "projects/other/notes.txt": "NOTES-OF-ANOTHER-PROJECT"}
+LOOK = """
+cat {home}/.ssh/id_ed25519 ~/.aws/credentials {home}/projects/other/notes.txt > found.txt 2>&1
+env > env.txt
+curl -sS -m 20 -o /dev/null -H "{header}: {planted}" https://{host}/planted > curl.txt 2>&1
+"""
+
+
+@dataclass
+class Agent:
+    name: str
+    host: str
+    stand_in: type
+    variable: str  # that people have their key in
+    value: str
+    header: str  # in which the key travels, and how
+    format: str
+    arguments: tuple
+    more: tuple = ()  # hosts that it also asks, with a stand-in that knows nothing
+
+
+AGENTS = [
+    Agent("claude", "api.anthropic.com", Anthropic, "ANTHROPIC_API_KEY", "sk-ant-real-value-0123456789", "x-api-key", "{}",
+          ("-p", "do it", "--dangerously-skip-permissions")),
+    Agent("opencode", "api.anthropic.com", Anthropic, "ANTHROPIC_API_KEY", "sk-ant-real-value-0123456789", "x-api-key", "{}",
+          ("run", "--model", "anthropic/claude-sonnet-4-5", "do it"), ("models.dev", "models.opencode.ai")),
+    Agent("codex", "api.openai.com", OpenAi, "OPENAI_API_KEY", "sk-real-value-0123456789", "authorization", "Bearer {}",
+          ("exec", "--model", "stand-in", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "do it"), ("chatgpt.com",)),
+    Agent("gemini", "generativelanguage.googleapis.com", Gemini, "GEMINI_API_KEY", "AIza-real-value-0123456789",
+          "x-goog-api-key", "{}", ("--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "-p", "do it")),
+]
+
+
+@pytest.fixture(params=AGENTS, ids=lambda agent: agent.name)
+def scene(request, user_fence):
+    agent, fence = request.param, user_fence
+    if not (BIN / agent.name).exists():
+        pytest.skip(f"{agent.name} is not installed; scripts/agents installs it, with npm")
+    if os.geteuid() != 0:
+        pytest.skip("its API is on port 443 of a loopback address, which needs root")
+    fence.agent = agent
+    fence.origin = fence.world.tls_origin(agent.host, port=443)
+    for host in agent.more:
+        fence.world.tls_origin(host, port=443)
+    for folder in (fence.world.folder, fence.world.folder.parent):
+        folder.chmod(0o755)
+    fence.home = fence.world.folder / "home"  # not in /tmp, where codex installs nothing
+    for name, text in HOME_SECRETS.items():
+        path = fence.home / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    for path in [fence.home, *fence.home.rglob("*")]:
+        os.chown(path, USER, USER)
+    return fence
+
+
+def start(fence, calls, arguments=None, seconds=100):
+    """The agent as its user starts it, with the model's calls; returns how it ended."""
+    agent = fence.agent
+    fence.model = agent.stand_in(calls)
+    fence.model.serve(fence.origin)
+    env = environment(HOME=str(fence.home), STILE_PROFILES=str(REPOSITORY / "profiles"), PATH=f"{BIN}:/usr/bin:/bin",
+                      **{agent.variable: agent.value})
+    config = fence.config(egress={"ports": [443], "http_ports": [], "private_exceptions": fence.world.exceptions})
+    return fence.run(config=config, command=[agent.name, *(arguments or agent.arguments)], env=env, seconds=seconds)
+
+
+def sent_keys(fence):
+    return {value for request in fence.origin.requests for value in request.values(fence.agent.header)}
+
+
+@pytest.mark.long
+def test_agent_works_without_its_key_and_finds_nobody_elses(scene):
+    agent, folder = scene.agent, scene.folder
+    # The commands are in a file: some agents ask a person about paths outside that they see in a command.
+    done = start(scene, [
+        Call("write", f"{folder}/made.txt", LOOK.format(home=scene.home, header=agent.header, host=agent.host,
+                                                        planted=agent.format.format(PLANTED))),
+        Call("shell", text="sh made.txt; echo looked")])
+    assert done.code == 0 and DONE in done.out + done.err, done
+    assert f"{agent.variable} is a placeholder inside" in done.err
+    # It wrote a file, and its tools ran.
+    found, variables = (folder / "found.txt").read_text(), (folder / "env.txt").read_text()
+    assert not [text for text in HOME_SECRETS.values() if text in found], found
+    # The key is nowhere inside, and everywhere at the API; a planted one is not.
+    assert agent.value not in variables + done.out + done.err
+    assert f"{agent.variable}=" in variables
+    assert sent_keys(scene) == {agent.format.format(agent.value)}
+    assert "/planted" in scene.origin.paths(), (folder / "curl.txt").read_text()
+    raw = b"".join(request.raw_head + request.raw_body for request in scene.origin.requests)
+    assert PLANTED.encode() not in b"".join(request.raw_head for request in scene.origin.requests)
+    assert not [text for text in HOME_SECRETS.values() if text.encode() in raw]
+    assert len(scene.model.seen) >= 3
+
+
+@pytest.mark.long
+def test_agent_keeps_its_own_files_and_no_others(scene):
+    """What its profile names of its home is written there; the rest of its home is gone with it."""
+    start(scene, [Call("shell", text="echo x > ~/left-behind.txt; echo y > ~/.bashrc; echo wrote")])
+    assert not (scene.home / "left-behind.txt").exists() and not (scene.home / ".bashrc").exists()
+    assert (scene.home / ".ssh/id_ed25519").read_text() == HOME_SECRETS[".ssh/id_ed25519"]
+    assert sent_keys(scene) == {scene.agent.format.format(scene.agent.value)}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scene", [agent for agent in AGENTS if agent.name == "codex"], indirect=True, ids=["codex"])
+def test_an_agents_own_sandbox_works_inside(scene):
+    """It may write in its workspace and in /tmp only, and has no network."""
+    done = start(scene, [Call("shell", text="echo x > in.txt; echo y > ~/out.txt; cat ~/out.txt > out.txt;"
+                              f" curl -sS -m 5 https://{scene.agent.host}/ > net.txt 2>&1; echo tried")],
+                 arguments=("exec", "--model", "stand-in", "--skip-git-repo-check", "--sandbox", "workspace-write", "do it"))
+    assert done.code == 0 and DONE in done.out, done
+    assert (scene.folder / "in.txt").read_text() == "x\n"
+    assert (scene.folder / "out.txt").read_text() == "", done
+    assert "curl:" in (scene.folder / "net.txt").read_text()

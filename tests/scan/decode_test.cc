@@ -1,0 +1,70 @@
+// Decoding layers: what they read, and where a long run can be cut.
+#include "scan/decode.h"
+
+#include <gtest/gtest.h>
+
+#include "base/base64.h"
+#include "samples.h"
+
+namespace stile::scan {
+namespace {
+
+std::string unescaped(std::string_view text) {
+  std::string out;
+  return unescape(text, out) ? out : "(none)";
+}
+
+TEST(Unescape, ReadsPercentAndJson) {
+  EXPECT_EQ(unescaped("a%41b"), "aAb");
+  EXPECT_EQ(unescaped("%2525"), "%25");
+  EXPECT_EQ(unescaped(R"(a\u0041b\x42c\/d\"e\\f\ng\t)"), "aAbBc/d\"e\\f\ng\t");
+  EXPECT_EQ(unescaped(R"(\u00e9\u4e2d)"), "??");
+}
+
+TEST(Unescape, LeavesWhatIsNoEscape) {
+  for (const std::string_view text : {"", "abc", "100%", "%", "%4", "%zz", "\\", "\\q", "\\u12",
+                                      "\\u12x4", "\\x4", "a\\", "%%"}) {
+    EXPECT_EQ(unescaped(text), "(none)") << text;
+  }
+  EXPECT_EQ(unescaped("%%41%"), "%A%");
+}
+
+TEST(DecodedRuns, AreReadFromEachOffset) {
+  const std::string text = "a text that is long enough";
+  for (const std::string before : {"", "x", "xy", "xyz"}) {
+    std::string out;
+    append_decoded_runs(before + samples::url_base64(text), true, out);
+    EXPECT_NE(out.find(text.substr(0, text.size() - 1)), std::string::npos) << before;
+  }
+}
+
+TEST(DecodedRuns, AreReadOverLines) {
+  const std::string text = samples::random_text(500, 1, "ab cd");
+  std::string lines;
+  const std::string encoded = base64(text);
+  for (std::size_t i = 0; i < encoded.size(); i += 64) lines += encoded.substr(i, 64) + "\n";
+  std::string out;
+  append_decoded_runs("before\n\n" + lines + "\nafter", false, out);
+  EXPECT_NE(out.find(text), std::string::npos);
+}
+
+TEST(DecodedRuns, LeaveShortWordsAlone) {
+  std::string out;
+  append_decoded_runs("ordinary words, a_long_identifier_x and a hash 0123456789abcdef", true, out);
+  EXPECT_EQ(out, "");
+}
+
+TEST(WholeGroup, IsAMultipleOfFourFromTheBeginning) {
+  const std::string text = "text: " + std::string(40, 'A') + "\n" + std::string(40, 'B') + " end";
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    const std::size_t from = whole_group_before(text, at);
+    ASSERT_LE(from, at);
+    if (at <= 6 || at >= 87) continue;
+    std::size_t count = 0;
+    for (std::size_t i = 6; i < from; ++i) count += text[i] != '\n' ? 1U : 0U;
+    EXPECT_EQ(count % 4, 0U) << at;
+  }
+}
+
+}  // namespace
+}  // namespace stile::scan

@@ -1,0 +1,438 @@
+// A2aExchange: the token first, then the request, then one call of the spawner after the other.
+#include "web/a2a_exchange.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "a2a/text.h"
+#include "base/ascii.h"
+#include "base/json.h"
+#include "base/sha256.h"
+
+namespace stile::web {
+namespace {
+
+using namespace std::chrono_literals;
+using a2a::Dialect, a2a::Fault, a2a::Operation, a2a::Problem;
+
+constexpr std::size_t max_token_bytes = 256;
+constexpr std::size_t max_spawner_request = 64U << 10U;
+constexpr std::size_t max_output_bytes = 256U << 10U;  // what a worker keeps of a task
+constexpr auto longest_send = 30min;                   // then the task is reported as working
+constexpr auto longest_cancel = 8s;                    // SIGKILL follows SIGTERM after five seconds
+constexpr auto longest_quiet = 15s;
+// A request that begins to wait for a person is told at most this much later.
+constexpr unsigned wait_seconds = 1;
+
+constexpr std::string_view rpc_type = "application/json";
+constexpr std::string_view rest_type = "application/a2a+json";
+
+std::string request_about(std::string_view action, std::string_view worker) {
+  std::string out;
+  JsonObject{out}.add("action", action).add("task_id", worker);
+  return out;
+}
+
+std::string_view bearer(std::string_view header) {
+  constexpr std::string_view scheme = "bearer ";
+  if (header.size() <= scheme.size() ||
+      !equal_ignoring_case(header.substr(0, scheme.size()), scheme)) {
+    return {};
+  }
+  const auto token = header.substr(scheme.size());
+  // The characters of RFC 6750, section 2.1.
+  const bool is_token = std::all_of(token.begin(), token.end(), [](char byte) {
+    const char lower = to_lower(byte);
+    return is_digit(byte) || (lower >= 'a' && lower <= 'z') ||
+           std::string_view{"-._~+/="}.find(byte) != std::string_view::npos;
+  });
+  return is_token && token.size() <= max_token_bytes ? token : std::string_view{};
+}
+
+}  // namespace
+
+A2aExchange::~A2aExchange() {
+  if (has_place_) --*desk_.waiting;
+}
+
+void A2aExchange::start() {
+  const auto form = a2a::card_at(request_.http.path);
+  if (form != a2a::CardForm::none && request_.http.method == "GET") return send_card(form);
+  authorise();
+}
+
+// A card is for everybody, and says only that the worker exists.
+void A2aExchange::send_card(a2a::CardForm form) {
+  desk_.spawner.ask(R"({"action":"list"})", [self = shared_from_this(),
+                                             form](const std::optional<std::string>& answer) {
+    if (!answer) return self->fail({Problem::unavailable, "The spawner does not answer"});
+    const auto entry = R"({"task_id":)" + json_text(self->request_.worker) + ',';
+    if (answer->find(entry) == std::string::npos) {
+      return self->fail({Problem::method_not_found, "There is no worker of this name"});
+    }
+    auto card = a2a::card_text(self->request_.worker, self->request_.url, form);
+    const auto hash = Sha256{}.hash(card);
+    const auto tag = '"' + std::string{hash_text(hash).substr(0, 16)} + '"';
+    const bool is_known = self->request_.known_tag == tag;
+    self->client_->answer({is_known ? 304U : 200U,
+                           rpc_type,
+                           is_known ? "" : std::move(card),
+                           {{"ETag", tag}, {"Cache-Control", "max-age=60"}}});
+  });
+}
+
+void A2aExchange::authorise() {
+  const auto token = bearer(request_.authorization);
+  const Fault refused{Problem::unauthenticated,
+                      "The token of this worker is needed: Authorization: Bearer TOKEN"};
+  read_.is_rpc = request_.http.path == a2a::rpc_path;
+  if (token.empty()) return fail(refused);
+  std::string line;
+  JsonObject{line}
+      .add("action", "validate_token")
+      .add("task_id", request_.worker)
+      .add("token", token);
+  desk_.spawner.ask(line,
+                    [self = shared_from_this(), refused](const std::optional<std::string>& answer) {
+                      if (!answer)
+                        return self->fail({Problem::unavailable, "The spawner does not answer"});
+                      if (*answer != R"({"valid":true})") return self->fail(refused);
+                      self->serve();
+                    });
+}
+
+void A2aExchange::serve() {
+  read_ = a2a::read_request(request_.http);
+  if (!read_.call) return fail(read_.call.error());
+  call_ = std::move(*read_.call);
+  const auto self = shared_from_this();
+  switch (call_.operation) {
+    case Operation::send:
+    case Operation::send_stream:
+      return load_worker([self] { self->send(); });
+    case Operation::get:
+      return load_worker([self] {
+        if (self->find_task()) self->read_output(Goal::now);
+      });
+    case Operation::list:
+      return load_worker([self] {
+        std::vector<a2a::Task> all;
+        for (const auto& run : self->worker_.runs) all.push_back(self->task_of(run));
+        self->page_ = a2a::select(std::move(all), self->call_.filter);
+        self->list(0);
+      });
+    case Operation::cancel:
+      return load_worker([self] { self->cancel(); });
+    case Operation::subscribe:
+      return load_worker([self] { self->subscribe(); });
+    case Operation::follow_latest:
+      return load_worker([self] { self->follow_latest(); });
+    case Operation::files:
+    case Operation::read_file:
+      break;
+  }
+  std::string line;
+  {
+    JsonObject object{line};
+    const bool is_list = call_.operation == Operation::files;
+    object.add("action", is_list ? "files" : "read_file").add("task_id", request_.worker);
+    if (!call_.path.empty()) object.add("path", call_.path);
+    if (!is_list) object.add("offset", call_.offset);
+  }
+  pass_on(std::move(line));
+}
+
+void A2aExchange::ask(std::string line, Problem problem, Then then) {
+  desk_.spawner.ask(std::move(line), [self = shared_from_this(), problem, then = std::move(then)](
+                                         const std::optional<std::string>& answer) {
+    if (self->client_->has_gone()) return self->client_->end();
+    if (!answer) return self->fail({Problem::unavailable, "The spawner does not answer"});
+    if (const auto error = a2a::error_of(*answer)) return self->fail({problem, *error});
+    then(*answer);
+  });
+}
+
+void A2aExchange::load_worker(std::function<void()> then) {
+  ask(request_about("status", request_.worker), Problem::unavailable,
+      [self = shared_from_this(), then = std::move(then)](const std::string& answer) {
+        auto worker = a2a::parse_worker(answer);
+        if (!worker) return self->fail({Problem::unavailable, "The worker does not answer"});
+        self->worker_ = std::move(*worker);
+        then();
+      });
+}
+
+bool A2aExchange::find_task() {
+  const auto number = a2a::run_of(worker_, call_.task);
+  if (!number || worker_.find(*number) == nullptr) {
+    fail({Problem::task_not_found, "There is no task of this id"});
+    return false;
+  }
+  run_ = *number;
+  return true;
+}
+
+void A2aExchange::send() {
+  // One worker is one context: all of its tasks share its files.
+  if (!call_.context.empty() && call_.context != worker_.id) {
+    return fail(
+        {Problem::invalid_params, "message.contextId: this agent has one context, " + worker_.id});
+  }
+  if (!call_.task.empty()) {
+    if (!find_task()) return;
+    const bool is_running = worker_.find(run_)->status == "running";
+    return fail({Problem::unsupported_operation,
+                 is_running
+                     ? "A running task takes no further message; cancel it or wait for its end"
+                     : "The task has ended; send a message without taskId for a new one"});
+  }
+  if (call_.operation == Operation::send_stream || !call_.is_immediate) {
+    if (!take_place()) return;
+  }
+  run();
+}
+
+void A2aExchange::run() {
+  std::string line;
+  JsonObject{line}.add("action", "run").add("task_id", request_.worker).add("message", call_.text);
+  if (line.size() > max_spawner_request) {
+    return fail({Problem::invalid_params, "message.parts: the text is too long"});
+  }
+  ask(std::move(line), Problem::unsupported_operation,
+      [self = shared_from_this()](const std::string& answer) {
+        const auto started = a2a::parse_piece(answer);
+        if (!started) return self->fail({Problem::internal, "The spawner gave an unknown answer"});
+        self->run_ = started->run.number;
+        if (self->call_.operation == Operation::send_stream) {
+          self->worker_.runs.push_back(started->run);
+          return self->begin_stream();
+        }
+        if (self->call_.is_immediate) return self->finish(self->task_of(started->run));
+        self->client_->watch();
+        self->deadline_ = Clock::now() + longest_send;
+        self->read_output(Goal::until_interrupted);
+      });
+}
+
+// The first piece of the output of each task of the page, one after the other.
+void A2aExchange::list(std::size_t next) {
+  if (!call_.filter.has_output || next == page_.tasks.size()) {
+    return reply(a2a::page_text(page_, call_.filter));
+  }
+  std::string line;
+  JsonObject{line}
+      .add("action", "output")
+      .add("task_id", request_.worker)
+      .add("run", a2a::run_of(worker_, page_.tasks[next].id).value_or(0));
+  ask(std::move(line), Problem::unavailable,
+      [self = shared_from_this(), next](const std::string& answer) {
+        if (auto piece = a2a::parse_piece(answer)) {
+          self->page_.tasks[next].output = a2a::Output{std::move(piece->text), piece->missed};
+        }
+        self->list(next + 1);
+      });
+}
+
+void A2aExchange::cancel() {
+  if (!find_task()) return;
+  if (worker_.find(run_)->status != "running") {
+    return fail({Problem::task_not_cancelable, "The task has ended"});
+  }
+  std::string line;
+  JsonObject{line}.add("action", "cancel").add("task_id", request_.worker).add("run", run_);
+  ask(std::move(line), Problem::task_not_cancelable,
+      [self = shared_from_this()](const std::string&) {
+        self->deadline_ = Clock::now() + longest_cancel;
+        self->read_output(Goal::until_end);
+      });
+}
+
+void A2aExchange::subscribe() {
+  if (!find_task()) return;
+  if (worker_.find(run_)->status != "running") {
+    return fail({Problem::unsupported_operation, "The task has ended; get it instead"});
+  }
+  if (!take_place()) return;
+  // A stream that was cut goes on behind the last event that the caller has.
+  const auto& last = request_.last_event;
+  const auto* end = last.data() + last.size();
+  const auto [stop, problem] = std::from_chars(last.data(), end, cursor_);
+  if (last.empty() || problem != std::errc{} || stop != end) {
+    cursor_ = 0;
+    return read_output(Goal::now);  // the task with its output so far is the first event
+  }
+  has_sent_output_ = true;
+  begin_stream();
+}
+
+void A2aExchange::follow_latest() {
+  if (worker_.runs.empty()) return fail({Problem::task_not_found, "There is no task yet"});
+  if (!take_place()) return;
+  run_ = worker_.runs.back().number;
+  begin_stream();
+}
+
+void A2aExchange::pass_on(std::string line) {
+  ask(std::move(line), Problem::invalid_params,
+      [self = shared_from_this()](const std::string& answer) { self->reply(answer); });
+}
+
+bool A2aExchange::take_place() {
+  if (*desk_.waiting == A2aDesk::max_waiting) {
+    fail({Problem::unavailable, "Too many callers wait for tasks; try again later"});
+    return false;
+  }
+  ++*desk_.waiting;
+  has_place_ = true;
+  return true;
+}
+
+void A2aExchange::read_output(Goal goal) {
+  goal_ = goal;
+  poll();
+}
+
+void A2aExchange::poll() {
+  std::string line;
+  JsonObject{line}
+      .add("action", "output")
+      .add("task_id", request_.worker)
+      .add("run", run_)
+      .add("cursor", cursor_)
+      .add("wait_seconds", goal_ == Goal::now ? 0U : wait_seconds);
+  ask(std::move(line), Problem::task_not_found,
+      [self = shared_from_this()](const std::string& answer) {
+        const auto piece = a2a::parse_piece(answer);
+        if (!piece) return self->fail({Problem::internal, "The spawner gave an unknown answer"});
+        self->take_piece(*piece);
+      });
+}
+
+bool A2aExchange::is_read(const a2a::Piece& piece, const a2a::Task& task) const {
+  if (!piece.text.empty()) return false;
+  switch (goal_) {
+    case Goal::now:
+      return true;
+    case Goal::until_interrupted:
+      if (task.state == a2a::State::auth_required) return true;
+      [[fallthrough]];
+    case Goal::until_end:
+      return a2a::is_over(task.state) || Clock::now() >= deadline_;
+    case Goal::stream:
+      break;
+  }
+  return a2a::is_over(task.state);
+}
+
+void A2aExchange::take_piece(const a2a::Piece& piece) {
+  cursor_ = piece.cursor;
+  auto task = task_of(piece.run);
+  if (goal_ == Goal::stream) return send_piece(piece, task);
+  output_.missed += piece.missed;
+  output_.text += piece.text;
+  if (output_.text.size() > max_output_bytes) {
+    const auto extra = output_.text.size() - max_output_bytes;
+    output_.text.erase(0, extra);
+    output_.missed += extra;
+  }
+  if (!is_read(piece, task)) return poll();
+  if (call_.operation == Operation::subscribe) {
+    if (a2a::is_over(task.state)) {
+      return fail({Problem::unsupported_operation, "The task has ended; get it instead"});
+    }
+    has_sent_output_ = !output_.text.empty();
+    return begin_stream();
+  }
+  task.output = std::move(output_);
+  finish(task);
+}
+
+void A2aExchange::begin_stream() {
+  is_streaming_ = true;
+  goal_ = Goal::stream;
+  client_->begin_stream([self = shared_from_this()] {
+    const auto* run = self->worker_.find(self->run_);
+    auto task = self->task_of(run == nullptr ? a2a::Run{} : *run);
+    if (!self->output_.text.empty()) task.output = std::move(self->output_);
+    self->shown_ = task.state;
+    self->last_sent_ = Clock::now();
+    if (self->call_.operation == Operation::follow_latest) return self->poll();
+    std::string frames;
+    self->add_event(frames, "task.status", a2a::task_event(task, self->call_.dialect));
+    self->client_->write(std::move(frames), [self] { self->poll(); });
+  });
+}
+
+void A2aExchange::send_piece(const a2a::Piece& piece, const a2a::Task& task) {
+  const bool is_over = is_read(piece, task);
+  std::string frames;
+  if (!piece.text.empty() && call_.operation == Operation::follow_latest) {
+    std::string_view rest = piece.text;
+    while (!rest.empty()) {
+      const auto end = std::min(rest.find_first_of("\r\n"), rest.size());  // either ends a line
+      frames.append("data: ").append(rest.substr(0, end)).append("\n\n");
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  } else if (!piece.text.empty()) {
+    add_event(
+        frames, "task.message",
+        a2a::output_event(task, {piece.text, piece.missed}, !has_sent_output_, call_.dialect));
+    has_sent_output_ = true;
+  }
+  const bool has_news = is_over || (!a2a::is_over(task.state) && shown_ != task.state);
+  if (has_news && call_.operation != Operation::follow_latest) {
+    shown_ = task.state;
+    add_event(frames, "task.status", a2a::status_event(task, call_.dialect));
+  }
+  if (frames.empty() && !is_over && Clock::now() - last_sent_ < longest_quiet) return poll();
+  if (frames.empty()) frames = ": still here\n\n";
+  last_sent_ = Clock::now();
+  client_->write(std::move(frames), [self = shared_from_this(), is_over] {
+    if (is_over) return self->client_->end();
+    self->poll();
+  });
+}
+
+// The id of an event is the place in the output, where a new stream goes on.
+void A2aExchange::add_event(std::string& out, std::string_view name,
+                            const std::string& data) const {
+  if (call_.dialect == Dialect::plain) out.append("event: ").append(name).append("\n");
+  out.append("id: ").append(std::to_string(cursor_)).append("\ndata: ");
+  out.append(read_.is_rpc ? a2a::rpc_result(data, read_.id) : data).append("\n\n");
+}
+
+a2a::Task A2aExchange::task_of(const a2a::Run& run) const {
+  return a2a::task_of(worker_, run, desk_.ask_of(worker_.id));
+}
+
+void A2aExchange::finish(const a2a::Task& task) {
+  const bool is_send = call_.operation == Operation::send;
+  if (call_.dialect == Dialect::plain && !is_send) return reply(R"({"cancelled":true})");
+  reply(is_send ? a2a::sent_text(task, call_.dialect) : a2a::task_text(task, call_.dialect));
+}
+
+void A2aExchange::reply(const std::string& result) {
+  client_->answer({200, read_.is_rpc || call_.dialect == Dialect::plain ? rpc_type : rest_type,
+                   read_.is_rpc ? a2a::rpc_result(result, read_.id) : result});
+}
+
+void A2aExchange::fail(const Fault& fault) {
+  if (is_streaming_) return client_->end();
+  const auto known = a2a::codes(fault.problem);
+  const bool is_refused = fault.problem == Problem::unauthenticated;
+  Answer answer{known.http, rest_type, {}};
+  if (is_refused) answer.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"stile\"");
+  if (read_.is_rpc) {
+    // JSON-RPC has its own codes; the status of HTTP is about the connection and the caller.
+    const bool is_about_http = is_refused || fault.problem == Problem::unavailable;
+    if (!is_about_http) answer.status = 200;
+    answer.type = rpc_type;
+    answer.body = a2a::rpc_error(fault, read_.id);
+  } else {
+    answer.body = a2a::rest_error(fault);
+  }
+  client_->answer(std::move(answer));
+}
+
+}  // namespace stile::web

@@ -1,0 +1,103 @@
+// SpawnBatch: one line for each worker.
+#include "web/spawn_batch.h"
+
+#include <algorithm>
+#include <array>
+
+#include "a2a/members.h"
+#include "base/json.h"
+#include "base/quoted.h"
+#include "config/json_loader.h"
+
+namespace stile::web {
+namespace {
+
+using config::Node;
+
+// Copies to the spawner's request: for one worker, else for all.
+constexpr std::array<std::string_view, 3> plain_keys{"workspace", "template", "card"};
+
+Result<void> check_keys(const Node& object, std::initializer_list<std::string_view> more) {
+  const auto* table = object.as<Node::Table>();
+  if (table == nullptr) return Error{"a worker is described by a JSON object"};
+  for (const auto& member : *table) {
+    const std::string_view key = member.key;
+    const bool is_known =
+        key == "tags" || std::find(plain_keys.begin(), plain_keys.end(), key) != plain_keys.end() ||
+        std::find(more.begin(), more.end(), key) != more.end();
+    if (!is_known) return Error{"unknown key " + in_quotes(key)};
+  }
+  return {};
+}
+
+Result<void> add_tags(const Node& object, std::vector<std::string>& tags) {
+  const auto* given = a2a::member(object, "tags");
+  if (given == nullptr) return {};
+  const auto* list = given->as<Node::Array>();
+  if (list == nullptr) return Error{"tags: expected a list of words"};
+  for (const auto& one : *list) {
+    const auto* word = one.as<std::string>();
+    if (word == nullptr) return Error{"tags: expected a list of words"};
+    if (std::find(tags.begin(), tags.end(), *word) == tags.end()) tags.push_back(*word);
+  }
+  return {};
+}
+
+Result<SpawnBatch::One> make_one(const Node& all, const Node& own, const std::string& batch,
+                                 std::size_t number) {
+  SpawnBatch::One one;
+  one.id = a2a::text_of(own, "task_id");
+  if (one.id.empty()) one.id = batch + '-' + std::to_string(number);
+  std::vector<std::string> tags;
+  if (auto done = add_tags(all, tags); !done) return done.error();
+  if (auto done = add_tags(own, tags); !done) return done.error();
+  if (std::find(tags.begin(), tags.end(), batch) == tags.end()) tags.push_back(batch);
+  {
+    JsonObject object{one.line};
+    object.add("action", "spawn").add("task_id", one.id);
+    for (const auto key : plain_keys) {
+      const auto* value = a2a::member(own, key);
+      if (value == nullptr) value = a2a::member(all, key);
+      if (value != nullptr) object.key(key) += config::json_text(*value);
+    }
+    object.add("tags", tags);
+  }
+  return one;
+}
+
+}  // namespace
+
+Result<SpawnBatch> parse_batch(std::string_view body, std::string name) {
+  const auto parsed = config::parse_json(body, "");
+  if (!parsed || parsed->as<Node::Table>() == nullptr) {
+    return Error{"the body is not one JSON object"};
+  }
+  if (auto done = check_keys(*parsed, {"agents", "count", "batch"}); !done) return done.error();
+  SpawnBatch batch;
+  batch.name = std::move(name);
+  if (const auto given = a2a::text_of(*parsed, "batch"); !given.empty()) batch.name = given;
+  const auto* agents = a2a::member_as<Node::Array>(*parsed, "agents");
+  if (a2a::member(*parsed, "agents") != nullptr && agents == nullptr) {
+    return Error{"agents: expected a list of objects"};
+  }
+  const auto* count = a2a::member(*parsed, "count");
+  if (agents != nullptr && count != nullptr) return Error{"either agents or count, not both"};
+  const auto wanted =
+      count == nullptr ? std::optional<std::int64_t>{1} : a2a::number_of(*parsed, "count");
+  const auto size =
+      agents != nullptr ? agents->size() : static_cast<std::size_t>(wanted.value_or(0));
+  if (size == 0 || size > most_workers_at_once) {
+    return Error{"a batch has 1 to " + std::to_string(most_workers_at_once) + " workers"};
+  }
+  const Node nothing{Node::Table{}, {}};
+  for (std::size_t i = 0; i < size; ++i) {
+    const Node& own = agents == nullptr ? nothing : (*agents)[i];
+    if (auto done = check_keys(own, {"task_id"}); !done) return done.error();
+    auto one = make_one(*parsed, own, batch.name, i + 1);
+    if (!one) return one.error();
+    batch.workers.push_back(std::move(*one));
+  }
+  return batch;
+}
+
+}  // namespace stile::web

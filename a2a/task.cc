@@ -13,6 +13,14 @@ namespace {
 using config::Node;
 
 constexpr UnixMicros micros_in_second = 1'000'000;
+constexpr std::int64_t last_second =
+    253'402'300'799;  // of the year 9999: RFC 3339 has no later one
+
+// A time in Unix seconds; 0 if it is missing or cannot be written.
+std::int64_t second_of(const Node& object, std::string_view key) {
+  const auto second = number_of(object, key).value_or(0);
+  return second <= last_second ? second : 0;
+}
 
 std::optional<Node> parse(std::string_view text) {
   auto parsed = config::parse_json(text, "");
@@ -27,8 +35,8 @@ std::optional<Run> run_from(const Node& object) {
   run.number = static_cast<std::uint64_t>(*number);
   run.status = text_of(object, "status");
   run.exit_status = number_of(object, "exit_status");
-  run.started_at = number_of(object, "started_at").value_or(0);
-  run.ended_at = number_of(object, "ended_at").value_or(0);
+  run.started_at = second_of(object, "started_at");
+  run.ended_at = second_of(object, "ended_at");
   return run;
 }
 
@@ -50,7 +58,7 @@ std::optional<Worker> parse_worker(std::string_view answer) {
   if (runs == nullptr) return std::nullopt;
   Worker worker;
   worker.id = text_of(*object, "task_id");
-  worker.started_at = number_of(*object, "started_at").value_or(0);
+  worker.started_at = second_of(*object, "started_at");
   for (const auto& one : *runs) {
     auto run = run_from(one);
     if (run && run->number > 0) worker.runs.push_back(std::move(*run));

@@ -85,6 +85,16 @@ TEST(A2aTask, SaysWhatItWaitsForAndHowItEnded) {
   EXPECT_EQ(failed.time, 1700000002LL * 1000000);
 }
 
+TEST(A2aTask, HasNoTimeAfterTheYear9999) {
+  for (const auto* const second : {"253402300800", "17000000000002", "9223372036854775807"}) {
+    const auto worker = parse_worker(
+        std::string{R"({"task_id":"a","started_at":1,"runs":[{"run":1,"status":"failed",)"} +
+        R"("started_at":1700000001,"ended_at":)" + second + "}]}");
+    ASSERT_TRUE(worker);
+    EXPECT_EQ(task_of(*worker, worker->runs[0], nullptr).time, 1'700'000'001'000'000) << second;
+  }
+}
+
 TEST(A2aAnswers, AreReadOrRefusedAsAWhole) {
   const auto piece = parse_piece(
       R"({"task_id":"a","run":3,"status":"running","started_at":5,"output":"h\u00e9\n","cursor":9,)"

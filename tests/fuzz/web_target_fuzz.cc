@@ -1,5 +1,6 @@
 // Fuzzes the target and the cookies of a browser's request: what is decoded is never longer than it
-// was, and a route is found only for a path without escapes.
+// was, and a route is found only for a path without escapes, but for what follows the name of a
+// worker.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -25,8 +26,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(decoded <= size && target->query.size() <= max_query_members);
     require(target->path.find('?') == std::string::npos);
     const auto route = find_route(Method::post, target->path);
-    require(route.endpoint == Endpoint::none || target->path.find('%') == std::string::npos);
-    require(route.name.find_first_of("\"\\/\n") == std::string::npos);
+    const auto matched = target->path.substr(0, target->path.size() - route.rest.size());
+    require(route.endpoint == Endpoint::none || matched.find('%') == std::string::npos);
+    require(route.name.find_first_of("\"\\/\n%") == std::string::npos);
   }
   require(cookie_value(text, "stile-web").find(';') == std::string::npos);
   return 0;

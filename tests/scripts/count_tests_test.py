@@ -58,3 +58,14 @@ def test_a_failed_step_with_failed_tests_counts_them_once(tmp_path, file):
     (tmp_path / f"{file}.xml").write_text(f"<testsuite>{PASSED}{FAILED}</testsuite>")
     (tmp_path / "failed-steps").write_text("dev-unit\n")
     assert count(tmp_path, "--total").stdout == "1 passed, 1 failed\n"
+
+
+def test_the_last_lines_have_the_output_and_the_name_of_each_failed_test(tmp_path):
+    case = "<testcase classname='fuzz' name='card'><failure message='m'>stack\nAAEC</failure></testcase>"
+    (tmp_path / "fuzz.xml").write_text(f"<testsuite>{PASSED}{case}</testsuite>")
+    (tmp_path / "dev-unit.xml").write_text(f"<testsuite>{PASSED}{FAILED}</testsuite>")
+    (tmp_path / "failed-steps").write_text("fuzz\nasan-build\n")
+    lines = count(tmp_path).stdout.splitlines()
+    assert lines[-3:] == ["FAILED dev-unit: b", "FAILED fuzz: fuzz.card", "FAILED asan-build"]
+    start = lines.index("--- fuzz: fuzz.card")
+    assert lines[start + 1 : start + 3] == ["stack", "AAEC"]

@@ -28,10 +28,10 @@ std::optional<Node> parse(std::string_view text) {
   return std::move(*parsed);
 }
 
-std::optional<Run> run_from(const Node& object) {
+std::optional<RunStatus> run_from(const Node& object) {
   const auto number = number_of(object, "run");
   if (!number) return std::nullopt;
-  Run run;
+  RunStatus run;
   run.number = static_cast<std::uint64_t>(*number);
   run.status = text_of(object, "status");
   run.exit_status = number_of(object, "exit_status");
@@ -46,17 +46,17 @@ bool is_over(State state) noexcept {
   return state == State::completed || state == State::failed || state == State::canceled;
 }
 
-const Run* Worker::find(std::uint64_t number) const noexcept {
-  const auto found =
-      std::find_if(runs.begin(), runs.end(), [&](const Run& run) { return run.number == number; });
+const RunStatus* WorkerStatus::find(std::uint64_t number) const noexcept {
+  const auto found = std::find_if(runs.begin(), runs.end(),
+                                  [&](const RunStatus& run) { return run.number == number; });
   return found == runs.end() ? nullptr : &*found;
 }
 
-std::optional<Worker> parse_worker(std::string_view answer) {
+std::optional<WorkerStatus> parse_worker(std::string_view answer) {
   const auto object = parse(answer);
   const auto* runs = object ? member_as<Node::Array>(*object, "runs") : nullptr;
   if (runs == nullptr) return std::nullopt;
-  Worker worker;
+  WorkerStatus worker;
   worker.id = text_of(*object, "task_id");
   worker.started_at = second_of(*object, "started_at");
   for (const auto& one : *runs) {
@@ -103,7 +103,7 @@ State state_of(std::string_view run_status, bool waits) noexcept {
   return run_status == "canceled" ? State::canceled : State::failed;
 }
 
-Task task_of(const Worker& worker, const Run& run, const OpenAsk* waits) {
+Task task_of(const WorkerStatus& worker, const RunStatus& run, const OpenAsk* waits) {
   Task task;
   task.id = task_id(worker, run.number);
   task.context = worker.id;
@@ -119,11 +119,11 @@ Task task_of(const Worker& worker, const Run& run, const OpenAsk* waits) {
   return task;
 }
 
-std::string task_id(const Worker& worker, std::uint64_t run) {
+std::string task_id(const WorkerStatus& worker, std::uint64_t run) {
   return std::to_string(worker.started_at) + '-' + std::to_string(run);
 }
 
-std::optional<std::uint64_t> run_of(const Worker& worker, std::string_view id) {
+std::optional<std::uint64_t> run_of(const WorkerStatus& worker, std::string_view id) {
   const auto start = std::to_string(worker.started_at) + '-';
   if (!id.starts_with(start)) return std::nullopt;
   const auto digits = id.substr(start.size());

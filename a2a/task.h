@@ -15,25 +15,25 @@ enum class State : std::uint8_t { working, completed, failed, canceled, auth_req
 [[nodiscard]] bool is_over(State state) noexcept;
 
 // The spawner's `status` of a worker.
-struct Run {
+struct RunStatus {
   std::uint64_t number = 0;
   std::string status;  // "running", "completed", "failed", "canceled"
   std::optional<std::int64_t> exit_status;
   std::int64_t started_at = 0, ended_at = 0;  // Unix seconds; ended_at 0: it runs
 };
-struct Worker {
+struct WorkerStatus {
   std::string id;
   std::int64_t started_at = 0;
-  std::vector<Run> runs;  // tasks only, without the worker's command
+  std::vector<RunStatus> runs;  // tasks only, without the worker's command
 
-  [[nodiscard]] const Run* find(std::uint64_t number) const noexcept;
+  [[nodiscard]] const RunStatus* find(std::uint64_t number) const noexcept;
 };
 // nullopt: the answer is none, or the worker's keeper did not answer.
-[[nodiscard]] std::optional<Worker> parse_worker(std::string_view answer);
+[[nodiscard]] std::optional<WorkerStatus> parse_worker(std::string_view answer);
 
 // The spawner's `output` of a task.
 struct Piece {
-  Run run;
+  RunStatus run;
   std::string text;
   std::uint64_t cursor = 0, missed = 0;
 };
@@ -50,7 +50,7 @@ struct OpenAsk {
 // The daemon's `asks`.
 [[nodiscard]] std::vector<OpenAsk> parse_asks(std::string_view answer);
 
-struct Output {
+struct TaskOutput {
   std::string text;
   std::uint64_t missed = 0;  // bytes that are no longer kept
 };
@@ -60,16 +60,16 @@ struct Task {
   State state = State::working;
   std::string explanation;  // of the state; "": it needs none
   UnixMicros time = 0;      // when the state began
-  std::optional<Output> output;
+  std::optional<TaskOutput> output;
 };
 
 // `waits` is a request of this worker that waits for a person; null: none does.
 [[nodiscard]] State state_of(std::string_view run_status, bool waits) noexcept;
-[[nodiscard]] Task task_of(const Worker& worker, const Run& run, const OpenAsk* waits);
+[[nodiscard]] Task task_of(const WorkerStatus& worker, const RunStatus& run, const OpenAsk* waits);
 
 // An id names the worker's start, too: a new worker of the same name numbers its tasks again.
-[[nodiscard]] std::string task_id(const Worker& worker, std::uint64_t run);
+[[nodiscard]] std::string task_id(const WorkerStatus& worker, std::uint64_t run);
 // The number of the task; nullopt: this worker has none of that id.
-[[nodiscard]] std::optional<std::uint64_t> run_of(const Worker& worker, std::string_view id);
+[[nodiscard]] std::optional<std::uint64_t> run_of(const WorkerStatus& worker, std::string_view id);
 
 }  // namespace stile::a2a

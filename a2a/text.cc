@@ -52,7 +52,7 @@ void add_status(std::string& out, const Task& task, Dialect dialect) {
   add_text_part(message.key("parts"), task.explanation, dialect);
 }
 
-void add_artifact(std::string& out, const Output& output, Dialect dialect) {
+void add_artifact(std::string& out, const TaskOutput& output, Dialect dialect) {
   JsonObject artifact{out};
   artifact.add("artifactId", "output").add("name", "output");
   add_text_part(artifact.key("parts"), output.text, dialect);
@@ -159,7 +159,8 @@ std::string status_event(const Task& task, Dialect dialect) {
   return event_text("statusUpdate", std::move(out), dialect);
 }
 
-std::string output_event(const Task& task, const Output& output, bool is_first, Dialect dialect) {
+std::string output_event(const Task& task, const TaskOutput& output, bool is_first,
+                         Dialect dialect) {
   std::string out;
   if (dialect == Dialect::plain) {
     JsonObject object{out};
@@ -174,14 +175,14 @@ std::string output_event(const Task& task, const Output& output, bool is_first, 
   return event_text("artifactUpdate", std::move(out), dialect);
 }
 
-Page select(std::vector<Task> all, const ListFilter& filter) {
+TaskPage select(std::vector<Task> all, const ListFilter& filter) {
   std::erase_if(all, [&](const Task& task) {
     return (!filter.context.empty() && task.context != filter.context) ||
            (filter.state && task.state != *filter.state) ||
            (filter.after && task.time < *filter.after);
   });
   std::sort(all.begin(), all.end(), is_newer);
-  Page page;
+  TaskPage page;
   page.total = all.size();
   auto first = all.begin();
   if (!filter.page_token.empty()) {
@@ -197,7 +198,7 @@ Page select(std::vector<Task> all, const ListFilter& filter) {
   return page;
 }
 
-std::string page_text(const Page& page, const ListFilter& filter) {
+std::string page_text(const TaskPage& page, const ListFilter& filter) {
   std::string out;
   {
     JsonObject object{out};

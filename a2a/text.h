@@ -19,17 +19,17 @@ namespace stile::a2a {
 [[nodiscard]] std::string task_event(const Task& task, Dialect dialect);
 [[nodiscard]] std::string status_event(const Task& task, Dialect dialect);
 // `is_first`: nothing of the output was sent before.
-[[nodiscard]] std::string output_event(const Task& task, const Output& output, bool is_first,
+[[nodiscard]] std::string output_event(const Task& task, const TaskOutput& output, bool is_first,
                                        Dialect dialect);
 
 // One page of the tasks, newest first.
-struct Page {
+struct TaskPage {
   std::vector<Task> tasks;
   std::string next_token;
   std::size_t total = 0;
 };
-[[nodiscard]] Page select(std::vector<Task> all, const ListFilter& filter);
-[[nodiscard]] std::string page_text(const Page& page, const ListFilter& filter);
+[[nodiscard]] TaskPage select(std::vector<Task> all, const ListFilter& filter);
+[[nodiscard]] std::string page_text(const TaskPage& page, const ListFilter& filter);
 
 // `url`: where the worker's routes begin. Everybody may read a card, so it says nothing more.
 [[nodiscard]] std::string card_text(std::string_view worker, std::string_view url, CardForm form);

@@ -6,9 +6,9 @@
 
 namespace stile::audit {
 
-std::string Place::text() const { return std::string{file} + ":" + std::to_string(line); }
+std::string LinePlace::text() const { return std::string{file} + ":" + std::to_string(line); }
 
-bool ChainCheck::add(const Place& place, std::string_view bytes, Line& line) {
+bool ChainCheck::add(const LinePlace& place, std::string_view bytes, Line& line) {
   const LineKind kind = read_line(bytes, line);
   if (suspicion_) {
     resolve(*suspicion_, kind == LineKind::whole ? line.raw(Key::prev) : std::string_view{});
@@ -41,12 +41,12 @@ bool ChainCheck::add(const Place& place, std::string_view bytes, Line& line) {
   return true;
 }
 
-bool ChainCheck::fail(const Place& place, std::string why) {
+bool ChainCheck::fail(const LinePlace& place, std::string why) {
   if (!violation_) violation_ = Violation{place, std::move(why)};
   return false;
 }
 
-bool ChainCheck::check_torn(const Place& place, const Line& line) {
+bool ChainCheck::check_torn(const LinePlace& place, const Line& line) {
   const std::string_view named = line.raw(Key::torn);
   if (torn_at_) {
     const HexHash hash = torn_.hash();
@@ -58,7 +58,7 @@ bool ChainCheck::check_torn(const Place& place, const Line& line) {
   return fail(place, "names a torn line that does not come before it");
 }
 
-bool ChainCheck::check_begin(const Place& place, const Line& line) {
+bool ChainCheck::check_begin(const LinePlace& place, const Line& line) {
   if (line.raw(Key::prev).size() != zero_hash.size()) {
     return fail(place,
                 "carries no hash of the line before: the log was written with chain = false");
@@ -72,7 +72,7 @@ bool ChainCheck::check_begin(const Place& place, const Line& line) {
                               : "names no line before it, but its seq is not 1");
 }
 
-bool ChainCheck::check_seq(const Place& place, const Line& line) {
+bool ChainCheck::check_seq(const LinePlace& place, const Line& line) {
   const std::uint64_t seq = line.number(Key::seq);
   const std::uint64_t expected = head_.seq + 1;
   if (first_seq_ == 0 || seq == expected) return true;

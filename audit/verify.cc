@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t listed_open_ends = 20;
 
 struct OpenEnd {
-  Place place;
+  LinePlace place;
   std::string what;
 };
 
@@ -22,7 +22,7 @@ struct OpenEnd {
 // turns all open connections into unclosed ones.
 class OpenEnds {
  public:
-  void add(const Place& place, const Line& line) {
+  void add(const LinePlace& place, const Line& line) {
     const std::string_view event = line.raw(Key::event);
     if (event == "open") {
       std::string what{line.raw(Key::agent)};
@@ -60,7 +60,7 @@ class OpenEnds {
   std::size_t count_ = 0;
 };
 
-void tell_gap(std::ostream& out, const Place& place, const Line& line) {
+void tell_gap(std::ostream& out, const LinePlace& place, const Line& line) {
   out << place.text() << ": gap:";
   if (!line.raw(Key::torn).empty()) out << " a torn line before it";
   if (const std::uint64_t count = line.number(Key::count); count > 0) {
@@ -87,7 +87,7 @@ class Verification {
     ++files_;
     Line line;
     while (source->next()) {
-      const Place place{name, source->number()};
+      const LinePlace place{name, source->number()};
       is_ended_ = source->has_newline();
       if (check_.add(place, source->line(), line)) {
         add_line(place, line);
@@ -119,7 +119,7 @@ class Verification {
   }
 
  private:
-  void add_line(const Place& place, const Line& line) {
+  void add_line(const LinePlace& place, const Line& line) {
     ++lines_;
     if (hash_text(check_.head().hash) == options_.head) has_seen_head_ = true;
     open_ends_.add(place, line);

@@ -50,8 +50,8 @@ void search(benchmark::State& state, const std::string& body,
   state.counters["work"] = static_cast<double>(work) / static_cast<double>(body.size());
 }
 
-const auto only_tokens = texts_of({{"tokens", "", Action::refuse}});
-const auto own = texts_of({{"own", R"(corp\.example|(?i)project bluebird)", Action::refuse}});
+const auto only_tokens = texts_of({{"tokens", "", ScanAction::refuse}});
+const auto own = texts_of({{"own", R"(corp\.example|(?i)project bluebird)", ScanAction::refuse}});
 
 BENCHMARK_CAPTURE(search, prose_tokens, prose(), only_tokens);
 BENCHMARK_CAPTURE(search, conversation_tokens, conversation(), only_tokens);

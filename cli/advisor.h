@@ -29,7 +29,7 @@ class Advisor {
   Situation ask(const std::string& agent);
 
   ControlOptions options_;
-  std::optional<control::Client>
+  std::optional<control::ControlClient>
       client_;  // separate from the caller's client, which may be in the middle of a tail
   bool has_no_daemon_ = false;
   std::map<std::string, Known> known_;

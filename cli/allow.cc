@@ -70,23 +70,23 @@ int print_allow(const AllowOptions& options, const Json& answer) {
   return fine;
 }
 
-std::optional<Failure> find_denied(const AllowOptions& options, const Situation& situation) {
+std::optional<CommandFailure> find_denied(const AllowOptions& options, const Situation& situation) {
   for (const auto& host : options.hosts) {
     const auto pattern = acl::Pattern::parse(host);
     const auto rule = pattern ? denying_rule(situation, *pattern) : std::string{};
     if (rule.empty()) continue;
     const auto& revoked = situation.revoked;
     const bool is_revoked = std::find(revoked.begin(), revoked.end(), rule) != revoked.end();
-    return Failure{failed, "denied-by-rule",
-                   host + " is denied by " + rule + ", which wins; nothing was saved",
-                   is_revoked ? "stile allow " + options.agent + ' ' + shell_word(rule)
-                              : "remove the deny rule, then: stile check && stile reload"};
+    return CommandFailure{failed, "denied-by-rule",
+                          host + " is denied by " + rule + ", which wins; nothing was saved",
+                          is_revoked ? "stile allow " + options.agent + ' ' + shell_word(rule)
+                                     : "remove the deny rule, then: stile check && stile reload"};
   }
   return std::nullopt;
 }
 
 // The file must not keep what is not in force.
-Failure taken_back(const FileChange& change, Failure refused) {
+CommandFailure taken_back(const FileChange& change, CommandFailure refused) {
   if (change.before == change.after) return refused;
   const auto undone = write_change({change.file, change.after, change.before});
   refused.message +=
@@ -131,7 +131,8 @@ int save(const AllowOptions& options) {
 
 // The rules of the agent that allow each of the hosts. Empty: not all of them are allowed. A grant
 // for hosts that are allowed would only outlive these rules.
-std::vector<std::string> allowing_rules(control::Client& client, const AllowOptions& options) {
+std::vector<std::string> allowing_rules(control::ControlClient& client,
+                                        const AllowOptions& options) {
   const auto situation = ask_agent(client, options.agent);
   if (!situation) return {};  // the request will fail for the same reason, and report it
   std::vector<std::string> rules;

@@ -34,7 +34,7 @@ Json answer_request(const AnswerOptions& options, const char* verdict) {
 }
 
 // The ask as it was before the answer, to say what was answered; null if it is not open.
-Json find_ask(control::Client& client, const std::string& id) {
+Json find_ask(control::ControlClient& client, const std::string& id) {
   const auto open = send_request(client, {{"action", "asks"}});
   if (!open) return {};
   for (const Json& ask : list_of(open->json, "asks")) {

@@ -69,7 +69,7 @@ void draw_screen(const AskScreen& screen) {
 
 class Watch {
  public:
-  Watch(control::Client client, control::Client follower, const std::string& agent)
+  Watch(control::ControlClient client, control::ControlClient follower, const std::string& agent)
       : client_{std::move(client)}, lines_{std::move(follower)}, screen_{agent} {}
 
   void take_list(const Json& asks) { screen_.take_list(asks, AskScreen::Time{}); }
@@ -129,7 +129,7 @@ class Watch {
     if (about) screen_.take_about(about->json);
   }
 
-  control::Client client_;
+  control::ControlClient client_;
   control::Follower lines_;
   AskScreen screen_;
   std::string typed_, looked_at_;

@@ -33,13 +33,13 @@ struct AuditOptions {
   ControlOptions control;
 };
 
-Outcome<std::vector<std::string>> logs_of(const AuditOptions& options) {
+CommandOutcome<std::vector<std::string>> logs_of(const AuditOptions& options) {
   if (!options.files.empty()) return options.files;
   auto config = read_config({});
   if (!config) return config.error();
   auto logs = audit_logs({}, std::move(*config));
   if (logs) return logs;
-  Failure failure = logs.error();
+  CommandFailure failure = logs.error();
   failure.advice = "name it: FILE   (for a log in the journal: journalctl -u stiled -o cat | … -)";
   return failure;
 }
@@ -126,8 +126,9 @@ int show_logs(const AuditOptions& options) {
   auto filter = options.show;
   if (!options.since.empty()) filter.since = since_stamp(options.since);
   Shower shower{options, std::move(filter)};
-  const auto logs =
-      asks_the_daemon(options) ? Outcome<std::vector<std::string>>{Failure{}} : logs_of(options);
+  const auto logs = asks_the_daemon(options)
+                        ? CommandOutcome<std::vector<std::string>>{CommandFailure{}}
+                        : logs_of(options);
   if (logs && (!options.files.empty() || are_readable(*logs))) {
     const int status = audit::read_lines(*logs, std::ref(shower), std::cerr);
     shower.end();

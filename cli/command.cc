@@ -71,7 +71,7 @@ Option Command::flag(const char* name, bool& value, const char* help) {
 }
 void Command::takes_a_command() { app_->positionals_at_end(); }
 void Command::examples(const char* text) { app_->footer(text); }
-void Command::does(Action action) {
+void Command::does(CommandAction action) {
   app_->callback([action = std::move(action), chosen = chosen_] { *chosen = action; });
 }
 
@@ -182,7 +182,7 @@ int run_command_line(Words words, const std::vector<AddCommand*>& commands) {
   app.footer(
       "Exit status: 0 fine, 1 refused or failed, 2 wrong usage, 3 no daemon.\n"
       "`stile help COMMAND` has examples.");
-  Action action;
+  CommandAction action;
   Command stile{&app, &action};
   for (const auto& add : commands) add(stile);
   words = without_help_command(std::move(words));

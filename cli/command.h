@@ -23,7 +23,7 @@ inline constexpr int no_daemon = 3;
 
 // Runs a command and returns the exit status. It runs after the whole command line is checked, so
 // that an error in a later argument changes nothing.
-using Action = std::function<int()>;
+using CommandAction = std::function<int()>;
 
 // One argument or option of a command.
 class Option {
@@ -45,7 +45,7 @@ class Option {
 
 class Command {
  public:
-  Command(CLI::App* app, Action* chosen) : app_{app}, chosen_{chosen} {}
+  Command(CLI::App* app, CommandAction* chosen) : app_{app}, chosen_{chosen} {}
 
   Command add(const char* name, const char* help);  // a command below this one
 
@@ -62,15 +62,15 @@ class Command {
   void takes_a_command();
 
   void examples(const char* text);  // the end of the help text
-  void does(Action action);         // runs when the command is chosen
+  void does(CommandAction action);  // runs when the command is chosen
 
   // For `run`, which uses CLI11 directly.
   [[nodiscard]] CLI::App& app() const noexcept { return *app_; }
-  [[nodiscard]] Action& chosen() const noexcept { return *chosen_; }
+  [[nodiscard]] CommandAction& chosen() const noexcept { return *chosen_; }
 
  private:
   CLI::App* app_;
-  Action* chosen_;
+  CommandAction* chosen_;
 };
 
 // Adds one subcommand to the program.

@@ -17,7 +17,8 @@ namespace {
 
 // A reload of a million rules takes seconds; if it takes longer than this, something is wrong. A
 // list of many agents takes megabytes; a faulty daemon must not use up all memory.
-constexpr control::Client::Bounds client_bounds{std::chrono::seconds{120}, std::size_t{256} << 20U};
+constexpr control::ControlClient::Bounds client_bounds{std::chrono::seconds{120},
+                                                       std::size_t{256} << 20U};
 
 std::string group_name(gid_t id) {
   std::array<char, 16384> buffer{};
@@ -27,8 +28,9 @@ std::string group_name(gid_t id) {
   return found != nullptr ? found->gr_name : std::to_string(id);
 }
 
-Failure no_permission(const std::string& path) {
-  Failure failure{failed, "no-permission", "no permission to connect to the daemon at " + path, {}};
+CommandFailure no_permission(const std::string& path) {
+  CommandFailure failure{
+      failed, "no-permission", "no permission to connect to the daemon at " + path, {}};
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
     if (status.st_gid == 0) {  // never advise a user to join root's group
@@ -47,7 +49,7 @@ Failure no_permission(const std::string& path) {
   return failure;
 }
 
-Failure nobody_there(const std::vector<std::string>& paths) {
+CommandFailure nobody_there(const std::vector<std::string>& paths) {
   std::string message = "no daemon at ";
   for (const auto& path : paths) {
     if (&path != &paths.front()) message += ", nor at ";
@@ -59,16 +61,16 @@ Failure nobody_there(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-Failure failure_of(const control::ClientError& error, const std::string& path) {
+CommandFailure failure_of(const control::ClientError& error, const std::string& path) {
   if (error.kind == control::ClientError::Kind::absent) return nobody_there({path});
   if (error.kind == control::ClientError::Kind::forbidden) return no_permission(path);
   return {failed, "no-answer", printable(error.message), "journalctl -u stiled -n 50"};
 }
 
-Outcome<control::Client> connect(const std::vector<std::string>& paths) {
-  std::optional<Failure> problem;
+CommandOutcome<control::ControlClient> connect(const std::vector<std::string>& paths) {
+  std::optional<CommandFailure> problem;
   for (const auto& path : paths) {
-    auto client = control::Client::connect(path, client_bounds);
+    auto client = control::ControlClient::connect(path, client_bounds);
     if (client) return std::move(*client);
     if (problem || client.error().kind == control::ClientError::Kind::absent) continue;
     problem = failure_of(client.error(), path);

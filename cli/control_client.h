@@ -10,19 +10,19 @@
 namespace stile::cli {
 
 // What went wrong, and what to type next.
-struct Failure {
+struct CommandFailure {
   int status = 1;       // exit status
   std::string code;     // of the daemon, or "no-daemon", "no-permission", "no-answer"
   std::string message;  // one sentence
   std::string advice;   // the next command; may be empty
 };
 template <class T>
-using Outcome = boost::system::result<T, Failure>;
+using CommandOutcome = boost::system::result<T, CommandFailure>;
 
 // A failure to talk to the daemon, with advice.
-[[nodiscard]] Failure failure_of(const control::ClientError& error, const std::string& path);
+[[nodiscard]] CommandFailure failure_of(const control::ClientError& error, const std::string& path);
 
 // Connects to the first of the paths on which a process listens.
-[[nodiscard]] Outcome<control::Client> connect(const std::vector<std::string>& paths);
+[[nodiscard]] CommandOutcome<control::ControlClient> connect(const std::vector<std::string>& paths);
 
 }  // namespace stile::cli

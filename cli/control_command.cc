@@ -44,7 +44,7 @@ std::string advice_for(const std::string& code, const Json& request) {
 constexpr std::size_t most_listed = 10;
 
 // "; did you mean alpha?", or the list of agents.
-std::string known_agents(control::Client& client, const std::string& wanted) {
+std::string known_agents(control::ControlClient& client, const std::string& wanted) {
   const auto answer = send_request(client, {{"action", "agents"}});
   if (!answer) return {};
   std::vector<std::string> ids;
@@ -69,9 +69,9 @@ bool is_anywhere(const ControlOptions& options) {
   return options.socket.empty() && (variable == nullptr || *variable == 0);
 }
 
-Failure refused(control::Client& client, const Json& request, const Json& answer) {
+CommandFailure refused(control::ControlClient& client, const Json& request, const Json& answer) {
   const Json& error = object_of(answer, "error");
-  Failure failure{failed, text_of(error, "code"), text_of(error, "message"), {}};
+  CommandFailure failure{failed, text_of(error, "code"), text_of(error, "message"), {}};
   if (failure.message.empty()) failure.message = "the daemon refused it without a reason";
   failure.advice =
       has(error, "hint") ? printable(text_of(error, "hint")) : advice_for(failure.code, request);
@@ -91,7 +91,8 @@ void add_control_options(Command& command, ControlOptions& options) {
   command.flag("--json", options.json, "print the daemon's answer as JSON");
 }
 
-Outcome<control::Client> connect(const ControlOptions& options, Access access, Peers peers) {
+CommandOutcome<control::ControlClient> connect(const ControlOptions& options, Access access,
+                                               Peers peers) {
   if (!options.run.empty()) return connect_to_run(options.run);
   const auto paths = control::daemon_sockets(options.socket);
   auto client = cli::connect(paths);
@@ -108,21 +109,23 @@ Outcome<control::Client> connect(const ControlOptions& options, Access access, P
   return reader ? std::move(reader) : std::move(client);
 }
 
-Outcome<Answer> send_request(control::Client& client, const Json& request) {
+CommandOutcome<ControlAnswer> send_request(control::ControlClient& client, const Json& request) {
   return send_text(client, dump(request), request);
 }
 
-Outcome<Answer> send_text(control::Client& client, std::string_view text, const Json& request) {
+CommandOutcome<ControlAnswer> send_text(control::ControlClient& client, std::string_view text,
+                                        const Json& request) {
   const auto line = client.ask(text);
   if (!line) return failure_of(line.error(), client.path());
   Json answer = Json::parse(*line);
   if (!answer.is_object()) {
-    return Failure{failed, "no-answer",
-                   "the daemon at " + client.path() + " gave an answer that is not a JSON object",
-                   "journalctl -u stiled -n 50"};
+    return CommandFailure{
+        failed, "no-answer",
+        "the daemon at " + client.path() + " gave an answer that is not a JSON object",
+        "journalctl -u stiled -n 50"};
   }
   if (!flag_of(answer, "ok")) return refused(client, request, answer);
-  return Answer{std::move(answer)};
+  return ControlAnswer{std::move(answer)};
 }
 
 std::string addressed(std::string command, const ControlOptions& options) {
@@ -134,7 +137,7 @@ std::string addressed(std::string command, const ControlOptions& options) {
                                                  : " --run " + shell_word(options.run));
 }
 
-int report(const Failure& failure, const ControlOptions& options) {
+int report(const CommandFailure& failure, const ControlOptions& options) {
   std::cout.flush();
   // The message may contain text from agents, so it is escaped. Line by line: several errors in a
   // config are several lines.

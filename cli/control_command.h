@@ -27,26 +27,28 @@ enum class Access : std::uint8_t { look, change };
 // Whether the only `stile run` answers where there is no daemon.
 enum class Peers : std::uint8_t { daemon, daemon_or_run };
 
-[[nodiscard]] Outcome<control::Client> connect(const ControlOptions& options, Access access,
-                                               Peers peers = Peers::daemon_or_run);
+[[nodiscard]] CommandOutcome<control::ControlClient> connect(const ControlOptions& options,
+                                                             Access access,
+                                                             Peers peers = Peers::daemon_or_run);
 
 // The daemon's answer. A separate type, because Json converts to and from nearly everything.
-struct Answer {
+struct ControlAnswer {
   Json json;
 };
 
 // Sends one request and waits for its answer. An answer that is not ok becomes a failure, with
 // advice that fits its code.
-[[nodiscard]] Outcome<Answer> send_request(control::Client& client, const Json& request);
+[[nodiscard]] CommandOutcome<ControlAnswer> send_request(control::ControlClient& client,
+                                                         const Json& request);
 // The same for a request that is already text; `request` is used only for advice.
-[[nodiscard]] Outcome<Answer> send_text(control::Client& client, std::string_view text,
-                                        const Json& request);
+[[nodiscard]] CommandOutcome<ControlAnswer> send_text(control::ControlClient& client,
+                                                      std::string_view text, const Json& request);
 
 // A command of `stile` for the same daemon or run: with the --socket or --run that was given.
 [[nodiscard]] std::string addressed(std::string command, const ControlOptions& options);
 
 // Prints a failure on stderr (and as JSON on stdout with --json). Returns the exit status.
-[[nodiscard]] int report(const Failure& failure, const ControlOptions& options);
+[[nodiscard]] int report(const CommandFailure& failure, const ControlOptions& options);
 
 // The agent cards that the daemon refused, if the answer lists them.
 void print_rejected_cards(const Json& answer, const Terminal& terminal);

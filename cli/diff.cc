@@ -18,14 +18,14 @@ struct DiffOptions {
 };
 
 // The first of these that exists: the named config, the running daemon, the log.
-Outcome<Judge> judge_before(const DiffOptions& options) {
+CommandOutcome<Judge> judge_before(const DiffOptions& options) {
   if (options.old) {
     auto config = read_config(options.old);
     if (!config) return config.error();
     return judge_of_config(config->name, config->policies);
   }
   auto client = connect(options.control, Access::look);
-  if (client) return judge_of_daemon(std::make_shared<control::Client>(std::move(*client)));
+  if (client) return judge_of_daemon(std::make_shared<control::ControlClient>(std::move(*client)));
   if (!options.control.socket.empty()) return client.error();
   return judge_of_log();
 }

@@ -32,7 +32,8 @@ Json examples_of(const std::vector<ReplayRow>& rows) {
 }
 
 // Open connections that pass now and would not.
-Outcome<std::uint64_t> count_cut(control::Client& client, const Judge& before, const Judge& after) {
+CommandOutcome<std::uint64_t> count_cut(control::ControlClient& client, const Judge& before,
+                                        const Judge& after) {
   const auto answer = send_request(client, {{"action", "connections"}});
   if (!answer) return answer.error();
   std::uint64_t cut = 0;
@@ -47,21 +48,21 @@ Outcome<std::uint64_t> count_cut(control::Client& client, const Judge& before, c
     if (!then) return then.error();
     if (now->passes() && !then->passes()) ++cut;
   }
-  return Outcome<std::uint64_t>{boost::system::in_place_value, cut};
+  return CommandOutcome<std::uint64_t>{boost::system::in_place_value, cut};
 }
 
-Outcome<Json> judge_candidate(const std::string& file, const ControlOptions& options) {
+CommandOutcome<Json> judge_candidate(const std::string& file, const ControlOptions& options) {
   const UniqueFd candidate{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (!candidate) return Failure{failed, "no-file", "cannot read " + file, {}};
+  if (!candidate) return CommandFailure{failed, "no-file", "cannot read " + file, {}};
   auto connected = connect(options, Access::change, Peers::daemon);
   if (!connected) return connected.error();
-  const auto client = std::make_shared<control::Client>(std::move(*connected));
+  const auto client = std::make_shared<control::ControlClient>(std::move(*connected));
   const auto answer = client->ask(R"({"action":"fleet","try":true})", candidate.get());
   if (!answer) return failure_of(answer.error(), client->path());
   const Json given = Json::parse(*answer);
   if (!flag_of(given, "ok")) {
     const Json& error = object_of(given, "error");
-    return Failure{failed, text_of(error, "code"), text_of(error, "message"), {}};
+    return CommandFailure{failed, text_of(error, "code"), text_of(error, "message"), {}};
   }
   const auto config = config_of_text(text_of(given, "text"), "candidate");
   if (!config) return config.error();

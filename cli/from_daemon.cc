@@ -16,8 +16,8 @@ constexpr std::string_view end_of_log = R"({"event":"end"})";
 
 }  // namespace
 
-Outcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
-                              const UseLine& use) {
+CommandOutcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
+                                     const UseLine& use) {
   auto client = connect(options, Access::look);
   if (!client) return client.error();
   const Json request{{"action", "log"}, {"rotated", with_rotated}};
@@ -26,8 +26,8 @@ Outcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
     const auto line = client->next_line(patience_for_a_line);
     if (!line) return failure_of(line.error(), client->path());
     if (!*line) {
-      return Failure{failed, "no-answer", "the daemon at " + client->path() + " hung up",
-                     "journalctl -u stiled -n 50"};
+      return CommandFailure{failed, "no-answer", "the daemon at " + client->path() + " hung up",
+                            "journalctl -u stiled -n 50"};
     }
     if (**line == end_of_log) return {};
     use(**line);
@@ -35,9 +35,9 @@ Outcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
 }
 
 std::optional<std::string> other_config_in_use() {
-  constexpr control::Client::Bounds bounds{std::chrono::seconds{2}, std::size_t{1} << 20U};
+  constexpr control::ControlClient::Bounds bounds{std::chrono::seconds{2}, std::size_t{1} << 20U};
   for (const auto& path : control::daemon_sockets({})) {
-    auto client = control::Client::connect(path, bounds);
+    auto client = control::ControlClient::connect(path, bounds);
     if (!client) continue;
     const auto line = client->ask(R"({"action":"status"})");
     if (!line) return std::nullopt;
@@ -49,8 +49,8 @@ std::optional<std::string> other_config_in_use() {
   return std::nullopt;
 }
 
-Outcome<DaemonConfig> read_daemon_config(const ControlOptions& options) {
-  const Failure no_help{failed, "no-config", "the daemon cannot help", {}};
+CommandOutcome<DaemonConfig> read_daemon_config(const ControlOptions& options) {
+  const CommandFailure no_help{failed, "no-config", "the daemon cannot help", {}};
   if (::geteuid() == 0) return no_help;
   auto client = connect(options, Access::look);
   if (!client) return client.error();

@@ -13,8 +13,8 @@ namespace stile::cli {
 
 // Reads each line of the log that the daemon writes, after the rotated files if requested.
 using UseLine = std::function<void(std::string_view line)>;
-[[nodiscard]] Outcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
-                                            const UseLine& use);
+[[nodiscard]] CommandOutcome<void> read_daemon_log(const ControlOptions& options, bool with_rotated,
+                                                   const UseLine& use);
 
 // The file that the daemon uses, if it is not the default one; nullopt also if no daemon answers.
 [[nodiscard]] std::optional<std::string> other_config_in_use();
@@ -25,6 +25,6 @@ struct DaemonConfig {
   std::string file, digest, text;
   Json rejected_cards;
 };
-[[nodiscard]] Outcome<DaemonConfig> read_daemon_config(const ControlOptions& options);
+[[nodiscard]] CommandOutcome<DaemonConfig> read_daemon_config(const ControlOptions& options);
 
 }  // namespace stile::cli

@@ -127,10 +127,11 @@ std::string check_mode_word(const std::string& text) {
   return text == "enforce" || text == "observe" ? "" : "enforce or observe";
 }
 
-Outcome<FirstConfig> ask_questions() {
+CommandOutcome<FirstConfig> ask_questions() {
   if (::isatty(STDIN_FILENO) == 0) {
-    return Failure{misused, "no-terminal", "cannot ask questions: standard input is not a terminal",
-                   "stile init --audit LOG   # or run it on a terminal"};
+    return CommandFailure{misused, "no-terminal",
+                          "cannot ask questions: standard input is not a terminal",
+                          "stile init --audit LOG   # or run it on a terminal"};
   }
   Questions questions;
   const auto id = questions.ask("name of the first agent", "alpha", check_id);
@@ -146,7 +147,7 @@ Outcome<FirstConfig> ask_questions() {
   const auto mode = listen ? questions.ask("enforce the list, or only observe at first", "enforce",
                                            check_mode_word)
                            : std::nullopt;
-  if (!mode) return Failure{failed, "no-answer", "not all questions were answered", {}};
+  if (!mode) return CommandFailure{failed, "no-answer", "not all questions were answered", {}};
   FirstAgent agent{*id, words_in(*source), {}, {}, {}};
   for (const auto& host : words_in(*hosts)) agent.allow.push_back({host, 0, 0});
   return FirstConfig{*listen, *mode, {std::move(agent)}};
@@ -178,7 +179,7 @@ void leave_out_refused(AgentAllowlist& list) {
   list.allow.erase(refused, list.allow.end());
 }
 
-Outcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
+CommandOutcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
   const auto seen = read_logs(logs);
   if (!seen) return seen.error();
   auto sources = sources_in(logs);
@@ -193,24 +194,26 @@ Outcome<FirstConfig> read_from(const std::vector<std::string>& logs) {
                              std::move(list.remarks)});
   }
   if (config.agents.empty()) {
-    return Failure{failed, "no-log", "this log has no requests", {}};
+    return CommandFailure{failed, "no-log", "this log has no requests", {}};
   }
   return config;
 }
 
 // Never overwrites an existing file.
-Outcome<void> write_new(const std::string& path, const std::string& text) {
+CommandOutcome<void> write_new(const std::string& path, const std::string& text) {
   const UniqueFd fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)};
   if (!fd && errno == EEXIST) {
-    return Failure{failed, "conflict", path + " already exists and was not changed",
-                   "stile init | diff " + path + " -"};
+    return CommandFailure{failed, "conflict", path + " already exists and was not changed",
+                          "stile init | diff " + path + " -"};
   }
   if (!fd) {
-    return Failure{failed, "cannot-save", "cannot write " + path + ": " + error_text(errno), {}};
+    return CommandFailure{
+        failed, "cannot-save", "cannot write " + path + ": " + error_text(errno), {}};
   }
   if (write_all(fd.get(), text) && ::fsync(fd.get()) == 0) return {};
   ::unlink(path.c_str());
-  return Failure{failed, "cannot-save", "cannot write " + path + ": is the disk full?", "df -h"};
+  return CommandFailure{failed, "cannot-save", "cannot write " + path + ": is the disk full?",
+                        "df -h"};
 }
 
 int run_init(const InitOptions& options) {

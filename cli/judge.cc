@@ -33,7 +33,8 @@ Json explain_request(const SeenTarget& target) {
   return request;
 }
 
-Outcome<Judgement> judge_by_daemon(control::Client& client, const SeenTarget& target) {
+CommandOutcome<Judgement> judge_by_daemon(control::ControlClient& client,
+                                          const SeenTarget& target) {
   const auto answer = send_request(client, explain_request(target));
   if (!answer && (answer.error().code == "unknown-agent" || answer.error().code == "bad-request")) {
     return Judgement{Verdict::deny, answer.error().code, {}};
@@ -63,7 +64,7 @@ Judgement judge_by_log(const SeenOutcome& outcome) {
 
 }  // namespace
 
-Judge judge_of_daemon(std::shared_ptr<control::Client> client) {
+Judge judge_of_daemon(std::shared_ptr<control::ControlClient> client) {
   auto name = "the running daemon (" + client->path() + ')';
   return {std::move(name),
           [client = std::move(client)](const SeenTarget& target, const SeenOutcome&) {
@@ -73,7 +74,7 @@ Judge judge_of_daemon(std::shared_ptr<control::Client> client) {
 
 Judge judge_of_log() {
   return {"the verdicts in the log",
-          [](const SeenTarget&, const SeenOutcome& outcome) -> Outcome<Judgement> {
+          [](const SeenTarget&, const SeenOutcome& outcome) -> CommandOutcome<Judgement> {
             return judge_by_log(outcome);
           }};
 }

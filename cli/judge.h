@@ -23,12 +23,12 @@ struct Judgement {
 // Steps 1 to 6 only: limits, DNS and TLS depend on the moment, not on the policy.
 struct Judge {
   std::string name;  // for people
-  std::function<Outcome<Judgement>(const SeenTarget&, const SeenOutcome&)> judge;
+  std::function<CommandOutcome<Judgement>(const SeenTarget&, const SeenOutcome&)> judge;
 };
 
 [[nodiscard]] Judge judge_of_config(std::string name,
                                     std::shared_ptr<const acl::Snapshot> policies);
-[[nodiscard]] Judge judge_of_daemon(std::shared_ptr<control::Client> client);
+[[nodiscard]] Judge judge_of_daemon(std::shared_ptr<control::ControlClient> client);
 [[nodiscard]] Judge judge_of_log();
 
 }  // namespace stile::cli

@@ -9,9 +9,9 @@
 namespace stile::cli {
 
 // The run called `name`, as given with --run.
-[[nodiscard]] Outcome<control::Client> connect_to_run(const std::string& name);
+[[nodiscard]] CommandOutcome<control::ControlClient> connect_to_run(const std::string& name);
 
 // The only run, which is named on stderr. Fails with a list if there are several; nullopt: none.
-[[nodiscard]] std::optional<Outcome<control::Client>> connect_to_only_run();
+[[nodiscard]] std::optional<CommandOutcome<control::ControlClient>> connect_to_only_run();
 
 }  // namespace stile::cli

@@ -29,7 +29,7 @@ struct McpOptions {
   std::string spawner, socket, listen, token_file;
 };
 
-Error error_of(const Failure& failure) {
+Error error_of(const CommandFailure& failure) {
   return {failure.advice.empty() ? failure.message
                                  : failure.message + "; for the operator: " + failure.advice};
 }
@@ -46,22 +46,22 @@ std::vector<std::string> sockets_of(const McpOptions& options) {
   return all;
 }
 
-Result<mcp::Answer> ask_daemon(const McpOptions& options, const Json& request) {
+Result<mcp::DaemonAnswer> ask_daemon(const McpOptions& options, const Json& request) {
   auto client = connect(sockets_of(options));
   if (!client) return error_of(client.error());
   const auto line = client->ask(dump(request));
   if (!line) return error_of(failure_of(line.error(), client->path()));
   Json answer = Json::parse(*line);
-  if (flag_of(answer, "ok")) return mcp::Answer{std::move(answer)};
+  if (flag_of(answer, "ok")) return mcp::DaemonAnswer{std::move(answer)};
   const auto message = text_of(object_of(answer, "error"), "message");
   return Error{message.empty() ? "the daemon gave an unknown answer" : message};
 }
 
 mcp::Captain::Services services_of(const McpOptions& options) {
-  const auto spawner = [path = options.spawner](const Json& request) -> Result<mcp::Answer> {
+  const auto spawner = [path = options.spawner](const Json& request) -> Result<mcp::DaemonAnswer> {
     auto answer = ask_spawner({path, true}, request);
     if (!answer) return error_of(answer.error());
-    return mcp::Answer{std::move(answer->json)};
+    return mcp::DaemonAnswer{std::move(answer->json)};
   };
   const auto daemon = [options](const Json& request) { return ask_daemon(options, request); };
   return {spawner, daemon};

@@ -90,7 +90,8 @@ class Sender {
 // One connection to the daemon: what is there, then what follows.
 class Watching {
  public:
-  static Outcome<std::unique_ptr<Watching>> open(const ControlOptions& options, Notices& notices) {
+  static CommandOutcome<std::unique_ptr<Watching>> open(const ControlOptions& options,
+                                                        Notices& notices) {
     auto client = connect(options, Access::look);
     auto asks = connect(options, Access::look);
     auto tail = connect(options, Access::look);
@@ -123,7 +124,8 @@ class Watching {
   }
 
  private:
-  Watching(control::Client client, control::Client asks, control::Client tail, Notices& notices)
+  Watching(control::ControlClient client, control::ControlClient asks, control::ControlClient tail,
+           Notices& notices)
       : client_{std::move(client)},
         asks_{std::move(asks)},
         tail_{std::move(tail)},
@@ -137,7 +139,7 @@ class Watching {
                          count > 0 ? count : 1, now);
   }
 
-  control::Client client_;
+  control::ControlClient client_;
   control::Follower asks_, tail_;
   Notices& notices_;
   steady_clock::time_point next_budgets_{};

@@ -38,7 +38,7 @@ std::string Judgement::text() const {
 Judge judge_of_config(std::string name, std::shared_ptr<const acl::Snapshot> policies) {
   return {std::move(name),
           [policies = std::move(policies)](const SeenTarget& target, const SeenOutcome&)
-              -> Outcome<Judgement> { return judge_by_policies(*policies, target); }};
+              -> CommandOutcome<Judgement> { return judge_by_policies(*policies, target); }};
 }
 
 }  // namespace stile::cli

@@ -20,16 +20,16 @@ struct PutAgentOptions {
 
 // Sends the card's own text: parsing and writing it again would lose duplicate keys, which the
 // daemon refuses.
-Outcome<std::string> read_card(const std::string& path) {
+CommandOutcome<std::string> read_card(const std::string& path) {
   std::ifstream file;
   if (path != "-") file.open(path);
   std::istream& in = path == "-" ? std::cin : file;
   std::string text{std::istreambuf_iterator<char>{in}, {}};
   if (!in && text.empty()) {
-    return Failure{failed, "config-error", "cannot read the card " + path, "ls -l " + path};
+    return CommandFailure{failed, "config-error", "cannot read the card " + path, "ls -l " + path};
   }
   if (!Json::parse(text).is_object()) {
-    return Failure{failed, "config-error", path + " is not a JSON object", "jq . " + path};
+    return CommandFailure{failed, "config-error", path + " is not a JSON object", "jq . " + path};
   }
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');

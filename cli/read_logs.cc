@@ -11,13 +11,13 @@
 
 namespace stile::cli {
 
-Outcome<Seen> read_logs(const std::vector<std::string>& files) {
+CommandOutcome<Seen> read_logs(const std::vector<std::string>& files) {
   Seen seen;
   for (const auto& file : files) {
     if (const auto read = seen.read(file); !read) {
       const bool is_hidden = ::access(file.c_str(), F_OK) == 0 || errno == EACCES;
-      return Failure{failed, "no-log", "cannot read " + read.error().message,
-                     is_hidden ? "sudo stile …   or name another log" : "name another log"};
+      return CommandFailure{failed, "no-log", "cannot read " + read.error().message,
+                            is_hidden ? "sudo stile …   or name another log" : "name another log"};
     }
   }
   if (seen.foreign_lines() > 0) {

@@ -10,6 +10,6 @@
 namespace stile::cli {
 
 // Reports lines that are not audit lines on stderr.
-[[nodiscard]] Outcome<Seen> read_logs(const std::vector<std::string>& files);
+[[nodiscard]] CommandOutcome<Seen> read_logs(const std::vector<std::string>& files);
 
 }  // namespace stile::cli

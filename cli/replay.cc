@@ -5,7 +5,7 @@
 
 namespace stile::cli {
 
-Outcome<Replay> replay(const Seen& seen, const Judge& before, const Judge& after) {
+CommandOutcome<Replay> replay(const Seen& seen, const Judge& before, const Judge& after) {
   Replay result;
   for (const auto& [target, outcome] : seen.targets()) {
     const auto count = outcome.count();

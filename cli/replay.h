@@ -24,6 +24,7 @@ struct Replay {
 };
 
 // Each list is sorted by the number of requests, highest first.
-[[nodiscard]] Outcome<Replay> replay(const Seen& seen, const Judge& before, const Judge& after);
+[[nodiscard]] CommandOutcome<Replay> replay(const Seen& seen, const Judge& before,
+                                            const Judge& after);
 
 }  // namespace stile::cli

@@ -57,7 +57,7 @@ void check_command(const CLI::App& parsed, const std::vector<std::string>& comma
 
 void add_run(Command& stile) {
   CLI::App& app = stile.app();
-  Action& action = stile.chosen();
+  CommandAction& action = stile.chosen();
   auto options = std::make_shared<run::Options>();
   auto* command = app.add_subcommand(
       "run", "run a command that can reach only what is allowed; needs no root, no daemon");

@@ -27,7 +27,7 @@ namespace {
 
 using Rules = std::vector<std::string>;
 
-Failure cannot_save(const std::string& message, std::string advice = {}) {
+CommandFailure cannot_save(const std::string& message, std::string advice = {}) {
   return {failed, "cannot-save", message, std::move(advice)};
 }
 
@@ -45,11 +45,11 @@ std::string file_of(const std::string& entry) {
   return has_line ? entry.substr(0, colon) : entry;
 }
 
-Outcome<std::string> read_file(const std::string& file) {
+CommandOutcome<std::string> read_file(const std::string& file) {
   std::ifstream in{file, std::ios::binary};
   std::string text{std::istreambuf_iterator<char>{in}, {}};
   if (!in) return cannot_save("cannot read " + file + ": " + error_text(errno), "sudo stile …");
-  return Outcome<std::string>{boost::system::in_place_value, std::move(text)};
+  return CommandOutcome<std::string>{boost::system::in_place_value, std::move(text)};
 }
 
 // All agents of a file, as parsed.
@@ -148,8 +148,8 @@ class TemporaryFile {
 
 }  // namespace
 
-Outcome<FileChange> plan_rules(const std::string& entry, const std::string& agent,
-                               const Rules& patterns) {
+CommandOutcome<FileChange> plan_rules(const std::string& entry, const std::string& agent,
+                                      const Rules& patterns) {
   if (entry == "put-agent" || entry.empty()) {
     return cannot_save(agent + " is in no file: it was added with put-agent",
                        "stile put-agent FILE, with the hosts in its card");
@@ -196,7 +196,7 @@ Outcome<FileChange> plan_rules(const std::string& entry, const std::string& agen
   return FileChange{file, *text, *edited};
 }
 
-Outcome<void> write_change(const FileChange& change) {
+CommandOutcome<void> write_change(const FileChange& change) {
   const auto cannot = [&](const std::string& what) {
     return cannot_save(what + ' ' + change.file + ": " + error_text(errno), "sudo stile …");
   };

@@ -16,10 +16,11 @@ struct FileChange {
 
 // `entry` is where the daemon says the agent's entry is. The new text is parsed as a config, and
 // must mean the same as before plus these patterns.
-[[nodiscard]] Outcome<FileChange> plan_rules(const std::string& entry, const std::string& agent,
-                                             const std::vector<std::string>& patterns);
+[[nodiscard]] CommandOutcome<FileChange> plan_rules(const std::string& entry,
+                                                    const std::string& agent,
+                                                    const std::vector<std::string>& patterns);
 
 // Atomic; keeps the file's owner and mode. Fails if the file has changed since it was read.
-[[nodiscard]] Outcome<void> write_change(const FileChange& change);
+[[nodiscard]] CommandOutcome<void> write_change(const FileChange& change);
 
 }  // namespace stile::cli

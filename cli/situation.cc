@@ -23,7 +23,7 @@ std::vector<std::uint16_t> ports_of(const Json& object, const char* key) {
 
 }  // namespace
 
-Outcome<Situation> ask_agent(control::Client& client, const std::string& agent) {
+CommandOutcome<Situation> ask_agent(control::ControlClient& client, const std::string& agent) {
   const auto answer = send_request(client, {{"action", "agent"}, {"agent", agent}});
   if (!answer) return answer.error();
   const Json& view = object_of(answer->json, "agent");
@@ -40,7 +40,7 @@ Outcome<Situation> ask_agent(control::Client& client, const std::string& agent) 
   return situation;
 }
 
-Situation ask_situation(control::Client& client, const std::string& agent) {
+Situation ask_situation(control::ControlClient& client, const std::string& agent) {
   Situation situation;
   if (!agent.empty()) {
     auto known = ask_agent(client, agent);

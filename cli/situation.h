@@ -7,9 +7,10 @@
 namespace stile::cli {
 
 // What the daemon says of an agent; fails if it has none of that name.
-[[nodiscard]] Outcome<Situation> ask_agent(control::Client& client, const std::string& agent);
+[[nodiscard]] CommandOutcome<Situation> ask_agent(control::ControlClient& client,
+                                                  const std::string& agent);
 
 // The same with the global mode. Facts that the daemon does not provide stay empty.
-[[nodiscard]] Situation ask_situation(control::Client& client, const std::string& agent);
+[[nodiscard]] Situation ask_situation(control::ControlClient& client, const std::string& agent);
 
 }  // namespace stile::cli

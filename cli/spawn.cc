@@ -41,14 +41,14 @@ bool is_card(const std::string& what) {
 }
 
 // The keys of a card that belong to a request; the others narrow the template.
-Outcome<Json> request_of_card(const std::string& path) {
+CommandOutcome<Json> request_of_card(const std::string& path) {
   std::ifstream file;
   if (path != "-") file.open(path);
   std::istream& in = path == "-" ? std::cin : file;
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
   const Json card = Json::parse(text);
   if (!card.is_object()) {
-    return Failure{failed, "config-error", path + " is no JSON object", "jq . " + path};
+    return CommandFailure{failed, "config-error", path + " is no JSON object", "jq . " + path};
   }
   Json request{{"action", "spawn"}};
   Json narrower(std::initializer_list<Json::Member>{});
@@ -107,7 +107,7 @@ int spawn(const SpawnOptions& options) {
   return fine;
 }
 
-Outcome<std::vector<std::string>> ids_to_stop(const StopOptions& options) {
+CommandOutcome<std::vector<std::string>> ids_to_stop(const StopOptions& options) {
   if (!options.all && options.tag.empty()) return options.ids;
   const auto answer = ask_spawner(options.spawner, {{"action", "list"}});
   if (!answer) return answer.error();

@@ -22,7 +22,7 @@ std::string socket_of(const SpawnerOptions& options) {
   return named != nullptr && *named != '\0' ? named : default_spawner;
 }
 
-Failure failure_of_client(const control::ClientError& error, const std::string& path) {
+CommandFailure failure_of_client(const control::ClientError& error, const std::string& path) {
   using Kind = control::ClientError::Kind;
   if (error.kind == Kind::absent) {
     return {no_daemon, "no-spawner", "no spawner at " + path,
@@ -44,18 +44,19 @@ void add_spawner_options(Command& command, SpawnerOptions& options) {
   command.flag("--json", options.json, "for programs");
 }
 
-Outcome<SpawnerAnswer> ask_spawner(const SpawnerOptions& options, const Json& request) {
+CommandOutcome<SpawnerAnswer> ask_spawner(const SpawnerOptions& options, const Json& request) {
   const auto path = socket_of(options);
-  auto client = control::Client::connect(path, {longest_answer});
+  auto client = control::ControlClient::connect(path, {longest_answer});
   if (!client) return failure_of_client(client.error(), path);
   const auto line = client->ask(dump(request));
   if (!line) return failure_of_client(line.error(), path);
   Json answer = Json::parse(*line);
   if (!answer.is_object()) {
-    return Failure{failed, "no-answer", "the spawner at " + path + " gave an unknown answer", ""};
+    return CommandFailure{failed, "no-answer", "the spawner at " + path + " gave an unknown answer",
+                          ""};
   }
   if (has(answer, "error")) {
-    return Failure{failed, "refused", text_of(answer, "error"), ""};
+    return CommandFailure{failed, "refused", text_of(answer, "error"), ""};
   }
   return SpawnerAnswer{std::move(answer)};
 }
@@ -65,7 +66,7 @@ bool is_tagged(const Json& worker, const std::string& tag) {
   return std::any_of(tags.begin(), tags.end(), [&](const Json& one) { return one.text() == tag; });
 }
 
-int report_failure(const Failure& failure, const SpawnerOptions& options) {
+int report_failure(const CommandFailure& failure, const SpawnerOptions& options) {
   std::cout.flush();
   std::cerr << "stile: " << printable(failure.message) << '\n';
   if (!failure.advice.empty()) std::cerr << "  next: " << failure.advice << '\n';
@@ -76,8 +77,8 @@ int report_failure(const Failure& failure, const SpawnerOptions& options) {
   return failure.status;
 }
 
-Outcome<SpawnerAnswer> follow_output(const SpawnerOptions& options, const FollowedTask& task,
-                                     const ShowPiece& show) {
+CommandOutcome<SpawnerAnswer> follow_output(const SpawnerOptions& options, const FollowedTask& task,
+                                            const ShowPiece& show) {
   Json request{{"action", "output"}, {"task_id", task.worker}};
   if (!task.run.empty()) request.set("run", Json::parse(task.run));
   if (task.until_end) request.set("wait_seconds", wait_seconds);

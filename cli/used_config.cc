@@ -12,13 +12,13 @@ namespace stile::cli {
 
 namespace {
 
-Failure cannot_use(const config::Diagnostics& problems) {
+CommandFailure cannot_use(const config::Diagnostics& problems) {
   auto text = problems.text();
   if (text.ends_with('\n')) text.pop_back();
   return {failed, "config-error", std::move(text), {}};
 }
 
-Outcome<UsedConfig> compile(config::Checked<config::Loaded> loaded) {
+CommandOutcome<UsedConfig> compile(config::Checked<config::Loaded> loaded) {
   if (!loaded) return cannot_use(loaded.error());
   auto shared = config::share(*loaded);
   auto policies = config::compile_all(*loaded, shared);
@@ -30,11 +30,11 @@ Outcome<UsedConfig> compile(config::Checked<config::Loaded> loaded) {
 
 }  // namespace
 
-Outcome<UsedConfig> config_of_text(const std::string& text, const std::string& name) {
+CommandOutcome<UsedConfig> config_of_text(const std::string& text, const std::string& name) {
   return compile(config::load_text(text, name));
 }
 
-Outcome<UsedConfig> read_config(const std::optional<std::string>& path) {
+CommandOutcome<UsedConfig> read_config(const std::optional<std::string>& path) {
   auto own = compile(config::load_or_default(path ? path : other_config_in_use()));
   if (own || path) return own;
   const auto given = read_daemon_config({});
@@ -42,8 +42,8 @@ Outcome<UsedConfig> read_config(const std::optional<std::string>& path) {
   return config_of_text(given->text, given->file);
 }
 
-Outcome<Seen> read_seen(const std::vector<std::string>& named,
-                        const std::optional<UsedConfig>& config) {
+CommandOutcome<Seen> read_seen(const std::vector<std::string>& named,
+                               const std::optional<UsedConfig>& config) {
   const auto logs = audit_logs(named, config);
   auto seen = logs ? read_logs(*logs) : logs.error();
   if (seen || !named.empty()) return seen;
@@ -54,15 +54,16 @@ Outcome<Seen> read_seen(const std::vector<std::string>& named,
   return given;
 }
 
-Outcome<std::vector<std::string>> audit_logs(const std::vector<std::string>& named,
-                                             const std::optional<UsedConfig>& config) {
+CommandOutcome<std::vector<std::string>> audit_logs(const std::vector<std::string>& named,
+                                                    const std::optional<UsedConfig>& config) {
   if (!named.empty()) return named;
   if (config && config->loaded.settings.audit.path != "-") {
     return std::vector{config->loaded.settings.audit.path};
   }
-  return Failure{failed, "no-log", "it is not known where the audit log is",
-                 "name it: --audit FILE   (for a log in the journal: journalctl -u stiled -o cat | "
-                 "stile suggest --audit -)"};
+  return CommandFailure{
+      failed, "no-log", "it is not known where the audit log is",
+      "name it: --audit FILE   (for a log in the journal: journalctl -u stiled -o cat | "
+      "stile suggest --audit -)"};
 }
 
 }  // namespace stile::cli

@@ -22,18 +22,19 @@ struct UsedConfig {
 
 // Without a path: the config that the daemon uses or, if none answers, would use without -c. If the
 // caller cannot read it, it comes from the daemon. The failure's message lists all errors.
-[[nodiscard]] Outcome<UsedConfig> read_config(const std::optional<std::string>& path);
+[[nodiscard]] CommandOutcome<UsedConfig> read_config(const std::optional<std::string>& path);
 
 // A config that is one text, as the daemon writes it.
-[[nodiscard]] Outcome<UsedConfig> config_of_text(const std::string& text, const std::string& name);
+[[nodiscard]] CommandOutcome<UsedConfig> config_of_text(const std::string& text,
+                                                        const std::string& name);
 
 // The logs to read: `named`, or the log of that config.
-[[nodiscard]] Outcome<std::vector<std::string>> audit_logs(const std::vector<std::string>& named,
-                                                           const std::optional<UsedConfig>& config);
+[[nodiscard]] CommandOutcome<std::vector<std::string>> audit_logs(
+    const std::vector<std::string>& named, const std::optional<UsedConfig>& config);
 
 // The requests in these logs. If none is named and the config's log cannot be read, the daemon
 // sends it.
-[[nodiscard]] Outcome<Seen> read_seen(const std::vector<std::string>& named,
-                                      const std::optional<UsedConfig>& config);
+[[nodiscard]] CommandOutcome<Seen> read_seen(const std::vector<std::string>& named,
+                                             const std::optional<UsedConfig>& config);
 
 }  // namespace stile::cli

@@ -10,40 +10,40 @@
 namespace stile::cli {
 namespace {
 
-constexpr control::Client::Bounds bounds{std::chrono::seconds{10}, std::size_t{64} << 10U};
+constexpr control::ControlClient::Bounds bounds{std::chrono::seconds{10}, std::size_t{64} << 10U};
 
 struct WebOptions {
   std::string login;
   ControlOptions output;  // only its json
 };
 
-Failure no_page(const std::vector<std::string>& paths) {
+CommandFailure no_page(const std::vector<std::string>& paths) {
   std::string message = "stile-web does not run: no socket at ";
   for (const auto& path : paths) message += (&path == &paths.front() ? "" : " or ") + path;
   return {no_daemon, "no-daemon", std::move(message),
           "sudo systemctl enable --now stile-web   (or, for a daemon of your own: stile-web)"};
 }
 
-Failure failure_at(const control::ClientError& error, const std::string& path) {
+CommandFailure failure_at(const control::ClientError& error, const std::string& path) {
   if (error.kind == control::ClientError::Kind::forbidden) {
     return {failed, "no-permission", "may not use " + path, "sudo stile web"};
   }
   return {failed, "no-answer", error.message, "journalctl -u stile-web -n 50"};
 }
 
-Outcome<Answer> ask_for_link(const std::vector<std::string>& paths) {
+CommandOutcome<ControlAnswer> ask_for_link(const std::vector<std::string>& paths) {
   for (const auto& path : paths) {
-    auto client = control::Client::connect(path, bounds);
+    auto client = control::ControlClient::connect(path, bounds);
     if (!client && client.error().kind == control::ClientError::Kind::absent) continue;
     if (!client) return failure_at(client.error(), path);
     const auto line = client->next_line(bounds.patience);
     if (!line) return failure_at(line.error(), path);
     Json answer = Json::parse(line->value_or(""));
     if (!has(answer, "url")) {
-      return Failure{failed, "no-answer", "stile-web at " + path + " gave no link",
-                     "journalctl -u stile-web -n 50"};
+      return CommandFailure{failed, "no-answer", "stile-web at " + path + " gave no link",
+                            "journalctl -u stile-web -n 50"};
     }
-    return Answer{std::move(answer)};
+    return ControlAnswer{std::move(answer)};
   }
   return no_page(paths);
 }

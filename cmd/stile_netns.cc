@@ -78,7 +78,7 @@ Result<netns::CardRequest> card_request(const Options& options) {
   return request;
 }
 
-int create(netns::Host& host, const Options& options) {
+int create(netns::FenceHost& host, const Options& options) {
   auto card = card_request(options);
   if (!card) return complain(card.error().message);
   const auto created =
@@ -108,7 +108,7 @@ int create(netns::Host& host, const Options& options) {
   return 0;
 }
 
-int remove(netns::Host& host, const Options& options) {
+int remove(netns::FenceHost& host, const Options& options) {
   const auto removed = netns::remove(host, options.id, options.kill, options.instance);
   if (!removed) return complain(removed.error().message);
   warn(removed->warnings);
@@ -120,14 +120,14 @@ int remove(netns::Host& host, const Options& options) {
   return 0;
 }
 
-int list(netns::Host& host, const Options& options) {
+int list(netns::FenceHost& host, const Options& options) {
   const auto agents = netns::list_agents(host);
   if (!agents) return complain(agents.error().message);
   std::cout << (options.json ? netns::list_json(*agents) : netns::list_table(*agents));
   return 0;
 }
 
-int exec(netns::Host& host, const Options& options) {
+int exec(netns::FenceHost& host, const Options& options) {
   if (options.command.empty()) return complain("exec ID -- COMMAND…", confine::own_failure);
   const auto status =
       netns::exec_as(host, {options.id, options.command, options.read, options.write,
@@ -139,7 +139,7 @@ int exec(netns::Host& host, const Options& options) {
 }
 
 // For units that stile-spawner starts.
-int work(netns::Host& host, const Options& options) {
+int work(netns::FenceHost& host, const Options& options) {
   const auto text = read_file(AT_FDCWD, options.file, worker::max_worker_file_bytes);
   if (!text) return complain(text.error().message, confine::own_failure);
   if (!*text) return complain(options.file + ": there is no such file", confine::own_failure);
@@ -164,7 +164,7 @@ Result<void> write_metrics(const netns::CheckReport& report, const std::string& 
   return replace_file(directory.get(), place.filename().string(), text, 0644, FileOwner{0, 0});
 }
 
-int check(netns::Host& host, const Options& options) {
+int check(netns::FenceHost& host, const Options& options) {
   const auto id = options.id.empty() ? std::nullopt : std::optional{options.id};
   const auto report = netns::check(host, id);
   if (!report) return complain(report.error().message);
@@ -179,7 +179,7 @@ int check(netns::Host& host, const Options& options) {
   return report->is_good() ? 0 : failed;
 }
 
-int repair(netns::Host& host, const Options&) {
+int repair(netns::FenceHost& host, const Options&) {
   const auto done = netns::repair(host);
   if (!done) return complain(done.error().message);
   for (const auto& line : *done) std::cout << line << '\n';
@@ -187,18 +187,18 @@ int repair(netns::Host& host, const Options&) {
   return 0;
 }
 
-int watch(netns::Host& host, const Options&) {
+int watch(netns::FenceHost& host, const Options&) {
   const auto say = [](const std::string& line) { std::cout << line << std::endl; };
   return complain(netns::watch(host, netns::notify_systemd, say).message);
 }
 
-using Action = int (*)(netns::Host&, const Options&);
+using Action = int (*)(netns::FenceHost&, const Options&);
 
 int run(Action action, const Options& options) {
   const int own_failure = action == exec || action == work ? confine::own_failure : failed;
   auto setup = netns::read_setup(options.config);
   if (!setup) return complain(setup.error().message, own_failure);
-  auto host = netns::Host::open(std::move(*setup));
+  auto host = netns::FenceHost::open(std::move(*setup));
   if (!host) return complain(host.error().message, own_failure);
   return action(*host, options);
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr int wrong_use = 2;
 
 int run(int argc, char** argv) {
-  stile::spawn::Options options;
+  stile::spawn::SpawnerOptions options;
   bool is_check = false;
   CLI::App app{"Start sandboxed workers as units of systemd.", "stile-spawner"};
   app.add_option("-c,--config", options.config,

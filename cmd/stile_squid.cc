@@ -51,7 +51,7 @@ config::Checked<control::Reading> read_all(const std::string& file, const std::s
     if (endpoint.address == acl::Address::v6({}) && !has_ipv6())
       endpoint.address = acl::Address::v4(0);
   }
-  auto shared = std::make_unique<config::Shared>(config::share(compiled->loaded));
+  auto shared = std::make_unique<config::SharedParts>(config::share(compiled->loaded));
   return control::Reading{std::move(compiled->loaded), std::move(shared), {compiled->policy}};
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 int run(int argc, char** argv) {
   CLI::App app{"stile-web: a page to look at agents, answer their requests and stop them"};
-  stile::web::Options options;
+  stile::web::WebOptions options;
   app.add_option("--listen", options.listen,
                  "serve the page here: a loopback address with a port, or unix:PATH")
       ->capture_default_str();

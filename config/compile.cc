@@ -52,7 +52,7 @@ acl::Rules with_regexes(RuleSets sets, const AgentSettings& agent, RegexCache& r
   return rules;
 }
 
-void set_exceptions(const std::vector<PrivateException>& from, const std::string& file,
+void set_exceptions(const std::vector<PrivateExceptionSettings>& from, const std::string& file,
                     acl::AgentPolicy& policy) {
   for (const auto& [prefix, hosts] : from) {
     policy.private_exceptions.push_back(
@@ -61,7 +61,7 @@ void set_exceptions(const std::vector<PrivateException>& from, const std::string
 }
 
 // Like a grant of the control socket: a deny rule wins over it, and it ends by itself.
-void set_grants(const AgentSettings& agent, Shared& shared, acl::AgentPolicy& policy,
+void set_grants(const AgentSettings& agent, SharedParts& shared, acl::AgentPolicy& policy,
                 Diagnostics& problems) {
   for (const auto& grant : shared.egress.fleet_grants) {
     if (grant.agent != agent.id) continue;
@@ -81,7 +81,7 @@ void set_grants(const AgentSettings& agent, Shared& shared, acl::AgentPolicy& po
 }
 
 acl::Ech make_ech(const EchSetting& from, const std::string& file, const AgentSettings& agent,
-                  Shared& shared, Diagnostics& problems) {
+                  SharedParts& shared, Diagnostics& problems) {
   acl::Ech ech{from.everywhere, {}};
   if (from.hosts.empty()) return ech;
   ech.hosts = with_regexes({make_rules(from.hosts, file)}, agent, shared.regexes, problems);
@@ -103,17 +103,17 @@ Result<std::shared_ptr<const acl::RegexSet>> RegexCache::get(const RuleSets& set
   return compiled;
 }
 
-Shared share(const Loaded& loaded) {
+SharedParts share(const Loaded& loaded) {
   const auto& egress = loaded.settings.egress;
-  Shared shared{loaded.settings.file,
-                egress,
-                loaded.settings.limits,
-                loaded.lists,
-                Secrets{loaded.settings.secret},
-                CapabilityFiles{loaded.owner},
-                Scans{loaded.settings.scan},
-                {},
-                {}};
+  SharedParts shared{loaded.settings.file,
+                     egress,
+                     loaded.settings.limits,
+                     loaded.lists,
+                     Secrets{loaded.settings.secret},
+                     CapabilityFiles{loaded.owner},
+                     Scans{loaded.settings.scan},
+                     {},
+                     {}};
   shared.lists.forget_failures();
   if (!egress.deny.empty()) shared.deny.push_back(make_rules(egress.deny, loaded.settings.file));
   for (const auto& [file, patterns] : egress.fleet_deny) {
@@ -130,7 +130,7 @@ acl::Mode effective_mode(acl::Mode global, std::optional<acl::Mode> own) noexcep
 }
 
 Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettings& agent,
-                                                               Shared& shared) {
+                                                               SharedParts& shared) {
   const auto& egress = shared.egress;
   const auto& limits = shared.limits;
   Diagnostics problems;
@@ -181,7 +181,7 @@ Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettin
 }
 
 Checked<std::vector<std::shared_ptr<const acl::AgentPolicy>>> compile_all(Loaded& loaded,
-                                                                          Shared& shared) {
+                                                                          SharedParts& shared) {
   std::vector<std::shared_ptr<const acl::AgentPolicy>> policies;
   Diagnostics problems;
   for (const auto& agent : loaded.settings.agent) {

@@ -29,7 +29,7 @@ class RegexCache {
 
 // The parts that the policies of all agents share. Callers that change single agents later keep it,
 // so that a new agent compiles only its own part. Not thread-safe.
-struct Shared {
+struct SharedParts {
   std::string file;  // of the config
   EgressSettings egress;
   LimitSettings limits;
@@ -40,18 +40,18 @@ struct Shared {
   RuleSets deny;  // the global ones: of [egress], then of its files
   RegexCache regexes;
 };
-[[nodiscard]] Shared share(const Loaded& loaded);
+[[nodiscard]] SharedParts share(const Loaded& loaded);
 
 // The policy of one agent: the defaults of [egress] and [limits], replaced by its own keys (lists
 // as a whole), plus the global deny lists and forbidden addresses. Reads files that were not read
 // yet.
 [[nodiscard]] Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(
-    const AgentSettings& agent, Shared& shared);
+    const AgentSettings& agent, SharedParts& shared);
 
 // All agents of stile.toml and of the cards. If the policy of a card cannot be compiled, the card
 // is rejected; for an agent of stile.toml the whole config is refused.
 [[nodiscard]] Checked<std::vector<std::shared_ptr<const acl::AgentPolicy>>> compile_all(
-    Loaded& loaded, Shared& shared);
+    Loaded& loaded, SharedParts& shared);
 
 // An agent's own mode replaces the global one, except that offline in either place wins.
 [[nodiscard]] acl::Mode effective_mode(acl::Mode global, std::optional<acl::Mode> own) noexcept;

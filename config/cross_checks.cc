@@ -26,8 +26,9 @@ bool is_single_address(const acl::Prefix& prefix) {
   return prefix.length == (prefix.address.is_v4() ? 32 : 128);
 }
 
-void check_exceptions(const std::vector<PrivateException>& exceptions, const NetnsSettings& netns,
-                      const Place& place, const std::string& key, Diagnostics& problems) {
+void check_exceptions(const std::vector<PrivateExceptionSettings>& exceptions,
+                      const NetnsSettings& netns, const Place& place, const std::string& key,
+                      Diagnostics& problems) {
   for (const auto& [prefix, hosts] : exceptions) {
     constexpr auto hint = "loopback, link-local and the netns subnet open only as exact addresses";
     const bool is_single = is_single_address(prefix);

@@ -41,9 +41,10 @@ std::optional<std::vector<PlacedPattern>> read_exception_hosts(const Node& node,
   return hosts;
 }
 
-std::optional<PrivateException> read_exception_table(const Node& node, const Node::Table& table,
-                                                     const Reader& reader) {
-  PrivateException exception;
+std::optional<PrivateExceptionSettings> read_exception_table(const Node& node,
+                                                             const Node::Table& table,
+                                                             const Reader& reader) {
+  PrivateExceptionSettings exception;
   bool has_prefix = false;
   bool is_good = true;
   for (const auto& [key, position, value] : table) {
@@ -120,13 +121,14 @@ std::optional<acl::Prefix> SubnetValue::read(const Node& node, const Reader& rea
   return prefix;
 }
 
-std::optional<PrivateException> ExceptionElement::read(const Node& node, const Reader& reader) {
+std::optional<PrivateExceptionSettings> ExceptionElement::read(const Node& node,
+                                                               const Reader& reader) {
   if (const auto* table = node.as<Node::Table>()) return read_exception_table(node, *table, reader);
   if (node.as<std::string>() == nullptr) {
     return reader.wrong_type(node, "a prefix or {prefix = …, hosts = […]}");
   }
   const auto prefix = PrefixElement::read(node, reader);
-  return prefix ? std::optional{PrivateException{*prefix, {}}} : std::nullopt;
+  return prefix ? std::optional{PrivateExceptionSettings{*prefix, {}}} : std::nullopt;
 }
 
 std::string ExceptionElement::print(const Value& value) {

@@ -119,7 +119,7 @@ struct AddressValue {
 struct ExceptionElement {
   static constexpr std::string_view list_type = "list of prefixes or {prefix, hosts}";
   static constexpr bool may_repeat = false;
-  using Value = PrivateException;
+  using Value = PrivateExceptionSettings;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value);
 };

@@ -40,7 +40,7 @@ void check_scans(const Settings& settings, Diagnostics& problems) {
   }
 }
 
-Result<std::shared_ptr<const scan::Rules>> Scans::rules(const std::vector<std::string>& names) {
+Result<std::shared_ptr<const scan::ScanRules>> Scans::rules(const std::vector<std::string>& names) {
   if (const auto found = compiled_.find(names); found != compiled_.end()) {
     if (auto alive = found->second.lock()) return alive;
   }
@@ -55,14 +55,14 @@ Result<std::shared_ptr<const scan::Rules>> Scans::rules(const std::vector<std::s
       return Error{"there is no [[scan]] and no built-in set named " + in_quotes(name) +
                    (meant.empty() ? "" : "; did you mean " + std::string{meant} + '?')};
     }
-    scan::Scan scan{name, {}, scan::Action::refuse};
+    scan::Scan scan{name, {}, scan::ScanAction::refuse};
     if (entry != settings_.end()) {
       scan.pattern = entry->pattern;
-      if (entry->only_logs) scan.action = scan::Action::log;
+      if (entry->only_logs) scan.action = scan::ScanAction::log;
     }
     scans.push_back(std::move(scan));
   }
-  auto made = scan::Rules::compile(std::move(scans));
+  auto made = scan::ScanRules::compile(std::move(scans));
   if (made) compiled_[names] = *made;
   return made;
 }

@@ -30,11 +30,11 @@ class Scans {
                                                          Diagnostics& problems);
 
  private:
-  [[nodiscard]] Result<std::shared_ptr<const scan::Rules>> rules(
+  [[nodiscard]] Result<std::shared_ptr<const scan::ScanRules>> rules(
       const std::vector<std::string>& names);
 
   std::vector<ScanSettings> settings_;
-  std::map<std::vector<std::string>, std::weak_ptr<const scan::Rules>> compiled_;
+  std::map<std::vector<std::string>, std::weak_ptr<const scan::ScanRules>> compiled_;
 };
 
 }  // namespace stile::config

@@ -65,10 +65,11 @@ struct PlacedPattern {
   }
 };
 
-struct PrivateException {
+struct PrivateExceptionSettings {
   acl::Prefix prefix;
   std::vector<PlacedPattern> hosts;  // empty: every host
-  friend bool operator==(const PrivateException&, const PrivateException&) = default;
+  friend bool operator==(const PrivateExceptionSettings&,
+                         const PrivateExceptionSettings&) = default;
 };
 
 // `ech`: "refuse", "allow", or the hosts where it is allowed.
@@ -100,7 +101,7 @@ struct EgressSettings {
   EchSetting ech;
   bool asks = false;              // unlisted = "ask"
   std::vector<std::string> scan;  // names of [[scan]] and of built-in sets
-  std::vector<PrivateException> private_exceptions;
+  std::vector<PrivateExceptionSettings> private_exceptions;
   std::vector<std::string> strip_request_headers{"Authorization", "Proxy-Authorization",
                                                  "X-Api-Key"};
   std::vector<PlacedPattern> deny;      // these three are added to every agent's
@@ -249,7 +250,7 @@ struct AgentSettings {
   std::optional<EchSetting> ech;
   std::optional<bool> asks;
   std::optional<std::vector<std::string>> scan;
-  std::optional<std::vector<PrivateException>> private_exceptions;
+  std::optional<std::vector<PrivateExceptionSettings>> private_exceptions;
   std::optional<std::vector<std::string>> strip_request_headers;
   std::optional<std::string> contact;
   std::vector<std::string> secrets;

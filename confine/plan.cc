@@ -53,13 +53,13 @@ bool holds_any(std::string_view directory, const Paths& paths) {
                      [&](const auto& path) { return is_within(path, directory); });
 }
 
-bool is_home(const Request& request) {
+bool is_home(const PlanRequest& request) {
   return holds_any(request.directory, request.homes) ||
          (!request.home.empty() && is_within(request.home, request.directory));
 }
 
 // Whether the working directory is shown, and is writable as far as its permissions allow.
-bool is_workspace(const Request& request) {
+bool is_workspace(const PlanRequest& request) {
   const auto& directory = request.directory;
   constexpr std::array<std::string_view, 3> of_the_kernel{"/proc", "/sys", "/dev"};
   if (directory == "/" || is_home(request) || is_within_any(directory, of_the_kernel) ||
@@ -77,7 +77,7 @@ bool is_workspace(const Request& request) {
 
 class Planner {
  public:
-  explicit Planner(const Request& request) : request_{request} {
+  explicit Planner(const PlanRequest& request) : request_{request} {
     view_.files = request.files;
     view_.links = request.links;
   }
@@ -92,7 +92,7 @@ class Planner {
       for (const auto& path : request_.programs) add({path, {}, false, false, Search::top});
       if (is_home_free()) add_empty(request_.home, 0700);
     } else {
-      add({"/", Content::bind, true});
+      add({"/", MountContent::bind, true});
     }
     if (is_workspace(request_)) add_workspace(is_view ? Search::all : Search::sockets);
     add_named();
@@ -107,13 +107,13 @@ class Planner {
   // A later mount at the same path replaces an earlier one.
   void add(Mount mount) { mounts_[mount.target] = mount; }
   void add_empty(const std::string& path, mode_t mode) {
-    add({path, Content::empty, true, false, Search::none, mode});
+    add({path, MountContent::empty, true, false, Search::none, mode});
   }
 
   void add_kernel_places() {
-    add({"/proc", Content::proc});
-    add({"/sys", Content::sys});
-    add({"/dev", Content::devices});
+    add({"/proc", MountContent::proc});
+    add({"/sys", MountContent::sys});
+    add({"/dev", MountContent::devices});
   }
 
   // Where the command sees a path of the host.
@@ -173,7 +173,7 @@ class Planner {
 
   [[nodiscard]] bool is_bound(std::string_view path) const {
     const auto* mount = mount_of(path);
-    return mount != nullptr && mount->content == Content::bind;
+    return mount != nullptr && mount->content == MountContent::bind;
   }
 
   // A service may remove its socket and bind it again, and a mount on a removed file is lost. So in
@@ -224,7 +224,7 @@ class Planner {
       const auto directory = log.substr(0, at);
       const bool is_movable =
           std::any_of(view_.mounts.begin(), view_.mounts.end(), [&](const Mount& mount) {
-            return mount.content == Content::bind && mount.is_writable &&
+            return mount.content == MountContent::bind && mount.is_writable &&
                    is_strictly_within(directory, mount.target);
           });
       if (is_movable && !mounts_.contains(directory) && is_bound(directory)) {
@@ -236,7 +236,7 @@ class Planner {
   void choose_directory() {
     const auto directory = seen_at(request_.directory);
     const auto* mount = mount_of(directory);
-    const bool is_bind = mount != nullptr && mount->content == Content::bind;
+    const bool is_bind = mount != nullptr && mount->content == MountContent::bind;
     const bool is_hidden = is_within_any(request_.directory, request_.hidden) ||
                            is_within_any(request_.directory, hidden_parts);
     const bool is_seen = is_bind ? !is_hidden || mount->target == directory
@@ -245,13 +245,13 @@ class Planner {
     view_.is_directory_empty = request_.files == Files::view && is_home(request_) && !is_bind;
   }
 
-  const Request& request_;
+  const PlanRequest& request_;
   View view_;
   std::map<std::string, Mount> mounts_;
 };
 
 }  // namespace
 
-View plan_view(const Request& request) { return Planner{request}.plan(); }
+View plan_view(const PlanRequest& request) { return Planner{request}.plan(); }
 
 }  // namespace stile::confine

@@ -17,13 +17,13 @@ enum class Files : std::uint8_t { view, host };
 // How the working directory is shown. none: empty, except for what is named in it.
 enum class Workspace : std::uint8_t { writable, read_only, none };
 
-struct Link {
+struct Symlink {
   std::string path, text;
-  friend bool operator==(const Link&, const Link&) = default;
+  friend bool operator==(const Symlink&, const Symlink&) = default;
 };
 
 // The request, and what this host has. Paths are absolute and contain no links.
-struct Request {
+struct PlanRequest {
   Files files = Files::view;
   std::string directory;     // where the command should start
   std::string directory_at;  // it is shown there; "": at its own path
@@ -31,7 +31,7 @@ struct Request {
   std::string home;                        // becomes an empty directory; "": none
   std::vector<std::string> homes;          // real homes: shown only if they are named
   std::vector<std::string> system;         // directories of the system, read-only
-  std::vector<Link> links;                 // on the way to the system and to programs
+  std::vector<Symlink> links;              // on the way to the system and to programs
   std::vector<std::string> programs;       // of PATH and of the command, read-only
   std::vector<std::string> read, write;    // named; sockets and secrets in them are covered
   std::vector<std::string> expose;         // named; shown as they are
@@ -43,14 +43,14 @@ struct Request {
 };
 
 // How a path of the view is filled.
-enum class Content : std::uint8_t { bind, empty, proc, sys, devices, text };
+enum class MountContent : std::uint8_t { bind, empty, proc, sys, devices, text };
 
 // What is searched for below a bind, and covered.
 enum class Search : std::uint8_t { none, sockets, top, all };
 
 struct Mount {
   std::string target;
-  Content content = Content::bind;
+  MountContent content = MountContent::bind;
   bool is_writable = false;
   bool is_named = false;  // by the caller: an error if it does not exist
   Search search = Search::none;
@@ -64,14 +64,14 @@ struct Mount {
 struct View {
   Files files = Files::view;
   std::vector<Mount> mounts;        // parents before children; each target once
-  std::vector<Link> links;          // created where nothing is mounted
+  std::vector<Symlink> links;       // created where nothing is mounted
   std::vector<std::string> covers;  // files and directories to cover with empty ones
   std::vector<std::string> pins;    // directories that the command must not rename
   std::string directory;            // where the command starts; "": not visible to it
   bool is_directory_empty = false;  // it is or contains a home, and is not shown
 };
 
-[[nodiscard]] View plan_view(const Request& request);
+[[nodiscard]] View plan_view(const PlanRequest& request);
 
 // Files and directories that usually hold secrets, by their name and their directory's name.
 [[nodiscard]] bool is_secret(std::string_view directory, std::string_view name,

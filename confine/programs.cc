@@ -18,7 +18,7 @@ bool contains(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-bool is_shown_anyway(const std::string& path, const Request& request) {
+bool is_shown_anyway(const std::string& path, const PlanRequest& request) {
   const auto holds = [&](const auto& directory) { return is_within(path, directory); };
   return std::any_of(request.system.begin(), request.system.end(), holds) ||
          std::any_of(request.programs.begin(), request.programs.end(), holds);
@@ -26,7 +26,7 @@ bool is_shown_anyway(const std::string& path, const Request& request) {
 
 // Directories that are never shown as a whole because of a program in them: a home, a directory
 // that contains a home or the workspace, and the directories that the command gets as its own.
-bool is_too_wide(const fs::path& directory, const Request& request) {
+bool is_too_wide(const fs::path& directory, const PlanRequest& request) {
   const auto text = directory.string();
   const auto is_held = [&](const auto& path) { return is_within(path, text); };
   constexpr std::array<const char*, 7> own{"/tmp",  "/var/tmp", "/run", "/dev",
@@ -56,12 +56,12 @@ fs::path outermost_modules(const fs::path& file) {
   return found;
 }
 
-void add_program_place(const fs::path& place, Request& request) {
+void add_program_place(const fs::path& place, PlanRequest& request) {
   if (is_too_wide(place, request) || is_shown_anyway(place.string(), request)) return;
   request.programs.push_back(place.string());
 }
 
-void add_directory(const fs::path& directory, Request& request) {
+void add_directory(const fs::path& directory, PlanRequest& request) {
   const auto above = directory.parent_path();
   const bool is_whole = is_installation(above, directory) && !is_too_wide(above, request);
   add_program_place(is_whole ? above : directory, request);
@@ -73,7 +73,7 @@ void add_directory(const fs::path& directory, Request& request) {
 }
 
 // A program may be a link to an installation elsewhere (~/.local/bin/aider).
-void add_file(const fs::path& file, Request& request) {
+void add_file(const fs::path& file, PlanRequest& request) {
   if (is_shown_anyway(file.string(), request)) return;
   const auto directory = file.parent_path();
   if (const auto modules = outermost_modules(file); !modules.empty()) {
@@ -86,7 +86,7 @@ void add_file(const fs::path& file, Request& request) {
   }
 }
 
-void add_links_of(const std::string& directory, Request& request) {
+void add_links_of(const std::string& directory, PlanRequest& request) {
   std::error_code failed;
   fs::directory_iterator at{directory, failed};
   for (int count = 0; !failed && at != fs::directory_iterator{} && count < most_entries;
@@ -100,7 +100,8 @@ void add_links_of(const std::string& directory, Request& request) {
 
 }  // namespace
 
-void add_programs(const std::string& path_variable, const std::string& command, Request& request) {
+void add_programs(const std::string& path_variable, const std::string& command,
+                  PlanRequest& request) {
   std::vector<std::string> directories;
   std::istringstream words{path_variable};
   for (std::string word; std::getline(words, word, ':');) {

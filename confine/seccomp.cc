@@ -31,8 +31,8 @@ scmp_arg_cmp comparison(const Argument& argument) {
 
 }  // namespace
 
-std::vector<Refusal> refused_calls() {
-  std::vector<Refusal> list{{SCMP_SYS(io_uring_setup), ENOSYS, {}}};
+std::vector<RefusedCall> refused_calls() {
+  std::vector<RefusedCall> list{{SCMP_SYS(io_uring_setup), ENOSYS, {}}};
   constexpr std::uint32_t beyond = AF_PACKET + 1;
   for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)}) {
     for (std::uint32_t family = 0; family < beyond; ++family) {
@@ -49,7 +49,7 @@ std::vector<Refusal> refused_calls() {
   return list;
 }
 
-Result<void> refuse_calls(const std::vector<Refusal>& refusals) {
+Result<void> refuse_calls(const std::vector<RefusedCall>& refusals) {
   const std::unique_ptr<void, void (*)(scmp_filter_ctx)> filter{::seccomp_init(SCMP_ACT_ALLOW),
                                                                 ::seccomp_release};
   if (!filter) return Error{"cannot make the system call filter"};

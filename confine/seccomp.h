@@ -17,7 +17,7 @@ struct Argument {
   std::uint32_t value = 0;
 };
 
-struct Refusal {
+struct RefusedCall {
   int call = 0;
   int error = 0;  // the error that the command gets
   std::optional<Argument> when;
@@ -26,9 +26,9 @@ struct Refusal {
 // Refuses sockets of families that no network namespace confines (AF_VSOCK reaches a virtual
 // machine's host), io_uring (it could create them without a filtered call), and ioctls that type
 // into the caller's terminal. Pure.
-[[nodiscard]] std::vector<Refusal> refused_calls();
+[[nodiscard]] std::vector<RefusedCall> refused_calls();
 
 // For this process and its children. System calls of another architecture end the process.
-[[nodiscard]] Result<void> refuse_calls(const std::vector<Refusal>& refusals);
+[[nodiscard]] Result<void> refuse_calls(const std::vector<RefusedCall>& refusals);
 
 }  // namespace stile::confine

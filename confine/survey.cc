@@ -37,11 +37,11 @@ bool is_socket(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-void add_link(const fs::path& path, Request& request) {
+void add_link(const fs::path& path, PlanRequest& request) {
   std::error_code failed;
   const auto text = fs::read_symlink(path, failed);
   if (failed) return;
-  Link link{path.string(), text.string()};
+  Symlink link{path.string(), text.string()};
   if (std::find(request.links.begin(), request.links.end(), link) == request.links.end()) {
     request.links.push_back(std::move(link));
   }
@@ -58,7 +58,7 @@ Result<std::string> named_place(const std::string& path, const std::string& flag
   return text_result(place.string());
 }
 
-std::string follow(const std::string& path, Request& request) {
+std::string follow(const std::string& path, PlanRequest& request) {
   constexpr int most_links = 40;
   fs::path real = "/";
   fs::path rest = fs::path{path}.lexically_normal().relative_path();
@@ -88,7 +88,7 @@ std::string follow(const std::string& path, Request& request) {
   return fs::exists(real, failed) ? real.string() : std::string{};
 }
 
-void add_system(Request& request) {
+void add_system(PlanRequest& request) {
   for (const fs::path path : system_places) {
     std::error_code failed;
     const auto status = fs::symlink_status(path, failed);
@@ -101,7 +101,7 @@ void add_system(Request& request) {
   for (const fs::path path : system_links) add_link(path, request);
 }
 
-Result<void> add_sockets(const std::vector<std::string>& environment, Request& request) {
+Result<void> add_sockets(const std::vector<std::string>& environment, PlanRequest& request) {
   const auto table = read_or_empty("/proc/net/unix");
   if (request.files == Files::host && !is_socket_table(table)) {
     return Error{"/proc/net/unix cannot be read, so the host's sockets cannot be hidden"};

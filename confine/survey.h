@@ -16,19 +16,20 @@ namespace stile::confine {
 
 // Resolves a path. The links on the way are added to the request, so that the path also resolves in
 // the view. "" if it does not exist.
-[[nodiscard]] std::string follow(const std::string& path, Request& request);
+[[nodiscard]] std::string follow(const std::string& path, PlanRequest& request);
 
 // Directories and links of the system.
-void add_system(Request& request);
+void add_system(PlanRequest& request);
 
 // The directories of PATH and of the command, with the files that belong to them. Call it after the
 // system, the working directory and the homes are known.
-void add_programs(const std::string& path_variable, const std::string& command, Request& request);
+void add_programs(const std::string& path_variable, const std::string& command,
+                  PlanRequest& request);
 
 // Sockets that a process on this host listens on, that are mount points, or that a variable names.
 // Fails if the kernel's list cannot be read and the view would show the whole host.
 [[nodiscard]] Result<void> add_sockets(const std::vector<std::string>& environment,
-                                       Request& request);
+                                       PlanRequest& request);
 
 // A file of this host that programs look names up with, and what a command sees in its place.
 struct NameFile {

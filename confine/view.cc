@@ -61,8 +61,8 @@ class Builder {
 
   // While the host's files are still at their usual paths.
   Result<void> open_source(const Mount& mount) {
-    if (mount.content != Content::bind) {
-      sources_.push_back({&mount, {}, mount.content != Content::text});
+    if (mount.content != MountContent::bind) {
+      sources_.push_back({&mount, {}, mount.content != MountContent::text});
       return {};
     }
     const auto place = open_place(mount.host_path());
@@ -122,7 +122,7 @@ class Builder {
   }
 
   // If the view already has a link there, or the directory belongs to the system, that one is kept.
-  void make_link(const Link& link) {
+  void make_link(const Symlink& link) {
     const auto at = link.path.rfind('/');
     const auto parent = make_place(root_.get(), link.path.substr(0, at), true);
     if (!parent) return;
@@ -133,39 +133,39 @@ class Builder {
   Result<void> put(const Source& source) {
     const auto& mount = *source.mount;
     // Nothing is created in the host's own directories.
-    const bool is_hosts = view_.files == Files::host && mount.content != Content::bind &&
-                          mount.content != Content::text;
+    const bool is_hosts = view_.files == Files::host && mount.content != MountContent::bind &&
+                          mount.content != MountContent::text;
     const auto place = is_hosts ? open_place(mount.target, root_.get())
                                 : make_place(root_.get(), mount.target, source.is_directory);
     if (!place) {
       const bool is_missing = errno == ENOENT || (!is_hosts && is_read_only_place(errno));
-      if (is_missing && mount.content == Content::empty) return {};
+      if (is_missing && mount.content == MountContent::empty) return {};
       return system_error("cannot mount " + mount.target);
     }
     switch (mount.content) {
-      case Content::bind:
+      case MountContent::bind:
         if (!attach(source.tree.get(), place.get()))
           return system_error("cannot show " + mount.target);
         return search(source);
-      case Content::empty: {
+      case MountContent::empty: {
         const auto directory = own_directory(mount.mode);
         if (!directory || !attach(directory.get(), place.get())) {
           return system_error("cannot mount " + mount.target);
         }
         return {};
       }
-      case Content::proc:
+      case MountContent::proc:
         return put_proc(place.get());
-      case Content::sys: {
+      case MountContent::sys: {
         // If the kernel refuses it (parts of the host's are covered), an empty one is enough.
         const auto sys = new_file_system("sysfs", harmless | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
         if (sys && !attach(sys.get(), place.get())) return system_error("cannot mount /sys");
         if (!sys && view_.files == Files::host) return cover(place.get(), "/sys", true);
         return {};
       }
-      case Content::devices:
+      case MountContent::devices:
         return make_devices(place.get());
-      case Content::text:
+      case MountContent::text:
         return covers_->put_text(place.get(), mount.target, mount.text);
     }
     return {};
@@ -243,7 +243,7 @@ class Builder {
   // Mounts named paths again that are below a directory that was just covered.
   Result<void> put_back_below(const std::string& path) {
     for (const auto& source : sources_) {
-      if (!is_within(source.mount->target, path) || source.mount->content != Content::bind)
+      if (!is_within(source.mount->target, path) || source.mount->content != MountContent::bind)
         continue;
       const auto place = make_place(root_.get(), source.mount->target, source.is_directory);
       const auto again = copy_tree(source.tree.get());
@@ -258,7 +258,7 @@ class Builder {
     const auto& own = request_.own_files;
     if (own.files.empty()) return {};
     if (const auto* mount = mount_of(own.directory);
-        mount == nullptr || mount->content != Content::empty) {
+        mount == nullptr || mount->content != MountContent::empty) {
       return Error{"the CA cannot be shown at " + own.directory +
                    ": this directory of the host is shown instead of an empty one"};
     }

@@ -1,4 +1,4 @@
-// Client: connects, sends lines and waits for lines, each with a timeout.
+// ControlClient: connects, sends lines and waits for lines, each with a timeout.
 #include "control/client.h"
 
 #include <poll.h>
@@ -48,7 +48,7 @@ ClientError cannot_connect(const std::string& path, int error) {
 
 }  // namespace
 
-ClientResult<Client> Client::connect(const std::string& path, const Bounds& bounds) {
+ClientResult<ControlClient> ControlClient::connect(const std::string& path, const Bounds& bounds) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) return cannot_connect(path, ENAMETOOLONG);
@@ -60,14 +60,14 @@ ClientResult<Client> Client::connect(const std::string& path, const Bounds& boun
   while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (errno != EINTR) return cannot_connect(path, errno);
   }
-  return Client{std::move(fd), path, bounds};
+  return ControlClient{std::move(fd), path, bounds};
 }
 
-ClientError Client::broken(const std::string& what) const {
+ClientError ControlClient::broken(const std::string& what) const {
   return {ClientError::Kind::broken, "the daemon at " + path_ + ' ' + what};
 }
 
-ClientResult<void> Client::send(std::string_view line, int descriptor) {
+ClientResult<void> ControlClient::send(std::string_view line, int descriptor) {
   std::string text = std::string{line} + '\n';
   std::size_t sent_bytes = 0;
   while (sent_bytes < text.size()) {
@@ -96,7 +96,7 @@ ClientResult<void> Client::send(std::string_view line, int descriptor) {
   return {};
 }
 
-std::optional<std::string> Client::take_line() {
+std::optional<std::string> ControlClient::take_line() {
   const auto end = buffer_.find('\n', searched_);
   if (end == std::string::npos) {
     buffer_.erase(0, std::exchange(begin_, 0));
@@ -108,7 +108,7 @@ std::optional<std::string> Client::take_line() {
   return line;
 }
 
-ClientResult<Client::Received> Client::receive(Deadline deadline) {
+ClientResult<ControlClient::Received> ControlClient::receive(Deadline deadline) {
   pollfd ready{fd_.get(), POLLIN, 0};
   const int count = ::poll(&ready, 1, poll_time(deadline));
   if (count < 0 && errno == EINTR) return Received::signal;
@@ -122,7 +122,7 @@ ClientResult<Client::Received> Client::receive(Deadline deadline) {
   return Received::bytes;
 }
 
-ClientResult<std::optional<std::string>> Client::next_line(Patience patience) {
+ClientResult<std::optional<std::string>> ControlClient::next_line(Patience patience) {
   const auto deadline = patience ? Deadline{Clock::now() + *patience} : std::nullopt;
   while (true) {
     if (auto line = take_line()) return line;
@@ -132,7 +132,7 @@ ClientResult<std::optional<std::string>> Client::next_line(Patience patience) {
   }
 }
 
-ClientResult<std::string> Client::ask(std::string_view line, int descriptor) {
+ClientResult<std::string> ControlClient::ask(std::string_view line, int descriptor) {
   if (auto sent = send(line, descriptor); !sent) return sent.error();
   const Deadline deadline{Clock::now() + bounds_.patience};
   while (true) {
@@ -143,7 +143,7 @@ ClientResult<std::string> Client::ask(std::string_view line, int descriptor) {
   }
 }
 
-void Client::shut_down() const noexcept { ::shutdown(fd_.get(), SHUT_RDWR); }
+void ControlClient::shut_down() const noexcept { ::shutdown(fd_.get(), SHUT_RDWR); }
 
 bool is_ok(std::string_view answer) noexcept { return answer.starts_with(R"({"ok":true)"); }
 

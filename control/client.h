@@ -1,5 +1,5 @@
-// Client: a blocking connection to the control socket, for `stile`, `stile run` and `stile-netns`.
-// Handles lines and timeouts; the caller handles their contents.
+// ControlClient: a blocking connection to the control socket, for `stile`, `stile run` and
+// `stile-netns`. Handles lines and timeouts; the caller handles their contents.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -26,7 +26,7 @@ struct ClientError {
 template <class T>
 using ClientResult = boost::system::result<T, ClientError>;
 
-class Client {
+class ControlClient {
  public:
   struct Bounds {
     std::chrono::milliseconds patience{5000};  // for connecting, for sending, and for one answer
@@ -35,7 +35,8 @@ class Client {
   // nullopt: no timeout.
   using Patience = std::optional<std::chrono::milliseconds>;
 
-  [[nodiscard]] static ClientResult<Client> connect(const std::string& path, const Bounds& bounds);
+  [[nodiscard]] static ClientResult<ControlClient> connect(const std::string& path,
+                                                           const Bounds& bounds);
 
   // `line` has no newline. A descriptor is sent as SCM_RIGHTS.
   [[nodiscard]] ClientResult<void> send(std::string_view line, int descriptor = -1);
@@ -51,7 +52,7 @@ class Client {
 
  private:
   enum class Received : std::uint8_t { bytes, end, signal };
-  Client(UniqueFd fd, std::string path, const Bounds& bounds)
+  ControlClient(UniqueFd fd, std::string path, const Bounds& bounds)
       : fd_{std::move(fd)}, path_{std::move(path)}, bounds_{bounds} {}
   [[nodiscard]] std::optional<std::string> take_line();
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;

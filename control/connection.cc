@@ -24,7 +24,7 @@ constexpr std::size_t max_descriptors = 8;  // in one message; more than one is 
 
 }  // namespace
 
-Connection::Connection(Socket socket, Peer peer, Service& service,
+Connection::Connection(Socket socket, ControlPeer peer, Service& service,
                        std::function<void(Connection&)> on_end)
     : socket_{std::move(socket)},
       stall_{socket_.get_executor()},

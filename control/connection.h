@@ -24,7 +24,7 @@ class Service {
  public:
   // Answers through client->answer() or ->fail() exactly once, now or later. The next request of
   // this client is read after that.
-  virtual void serve(const Request& request, const ConnectionPtr& client) = 0;
+  virtual void serve(const ControlRequest& request, const ConnectionPtr& client) = 0;
   // They outlive every request.
   [[nodiscard]] virtual const Actions& actions() const = 0;
   virtual void on_closed(Connection& client) = 0;
@@ -34,7 +34,7 @@ class Service {
 };
 
 // The credentials of the peer, as the kernel reports them.
-struct Peer {
+struct ControlPeer {
   uid_t uid = 0;
   std::string name;  // "alice(uid 1000, pid 4242)", for the audit log
   bool may_change = false;
@@ -44,7 +44,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using Socket = boost::asio::local::stream_protocol::socket;
 
-  Connection(Socket socket, Peer peer, Service& service, std::function<void(Connection&)> on_end);
+  Connection(Socket socket, ControlPeer peer, Service& service,
+             std::function<void(Connection&)> on_end);
 
   void start();
   void close();
@@ -62,7 +63,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // From now on the connection stays open after the client has shut down its sending side.
   void hold() noexcept { is_held_ = true; }
 
-  [[nodiscard]] const Peer& peer() const noexcept { return peer_; }
+  [[nodiscard]] const ControlPeer& peer() const noexcept { return peer_; }
   [[nodiscard]] bool is_open() const noexcept { return socket_.is_open(); }
   // At most half of the output buffer is unread.
   [[nodiscard]] bool has_caught_up() const noexcept;
@@ -82,7 +83,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Socket socket_;
   boost::asio::steady_timer stall_;
-  Peer peer_;
+  ControlPeer peer_;
   Service& service_;
   std::function<void(Connection&)> on_end_;
   std::string in_, out_;

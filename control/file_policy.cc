@@ -13,7 +13,8 @@ namespace {
 
 EntryPtr make_entry(const config::AgentSettings& settings,
                     std::shared_ptr<const acl::AgentPolicy> policy) {
-  return std::make_shared<const Entry>(Entry{settings, std::move(policy), identify(settings)});
+  return std::make_shared<const AgentEntry>(
+      AgentEntry{settings, std::move(policy), identify(settings)});
 }
 
 // Pairs each agent's settings with its policy. An agent without settings (that of an ordered list)
@@ -42,7 +43,7 @@ PolicyReader config_reader(std::optional<std::string> path) {
   return [path = std::move(path)](const config::FleetLayer& fleet) -> config::Checked<Reading> {
     auto loaded = config::load_or_default(path, fleet);
     if (!loaded) return loaded.error();
-    auto shared = std::make_unique<config::Shared>(config::share(*loaded));
+    auto shared = std::make_unique<config::SharedParts>(config::share(*loaded));
     auto agents = config::compile_all(*loaded, *shared);
     if (!agents) return agents.error();
     config::Diagnostics problems;
@@ -116,7 +117,7 @@ void refuse_restart_cards(FilePolicy& base, const config::RestartKeys& started) 
 }
 
 CardReading read_put_card(const PutCard& card, const config::Settings& settings,
-                          config::Claims& claims, config::Shared& shared) {
+                          config::Claims& claims, config::SharedParts& shared) {
   CardReading reading;
   auto agent = config::parse_card(card.text, {"put-agent", card.received, std::nullopt});
   if (!agent) {

@@ -18,18 +18,18 @@
 namespace stile::control {
 
 // One agent from a file or from put-agent.
-struct Entry {
+struct AgentEntry {
   config::AgentSettings settings;
   std::shared_ptr<const acl::AgentPolicy> policy;  // of the entry alone
-  Identity identity;
+  AgentIdentity identity;
 };
-using EntryPtr = std::shared_ptr<const Entry>;
+using EntryPtr = std::shared_ptr<const AgentEntry>;
 using Entries = std::map<std::string, EntryPtr>;
 
 struct FilePolicy {
   config::Loaded loaded;
-  config::Shared shared;  // for agents that are compiled later
-  Entries entries;        // of stile.toml and of the cards
+  config::SharedParts shared;  // for agents that are compiled later
+  Entries entries;             // of stile.toml and of the cards
   [[nodiscard]] bool opens_tunnels() const;
 };
 using FilePolicyPtr = std::unique_ptr<FilePolicy>;
@@ -37,7 +37,7 @@ using FilePolicyPtr = std::unique_ptr<FilePolicy>;
 // A config that was read: its settings, and the policies compiled from it.
 struct Reading {
   config::Loaded loaded;
-  std::unique_ptr<config::Shared> shared;
+  std::unique_ptr<config::SharedParts> shared;
   std::vector<std::shared_ptr<const acl::AgentPolicy>> agents;
 };
 using PolicyReader = std::function<config::Checked<Reading>(const config::FleetLayer&)>;
@@ -63,6 +63,6 @@ struct CardReading {
   bool is_taken = false;         // refused because its id, source or listener is taken
 };
 [[nodiscard]] CardReading read_put_card(const PutCard& card, const config::Settings& settings,
-                                        config::Claims& claims, config::Shared& shared);
+                                        config::Claims& claims, config::SharedParts& shared);
 
 }  // namespace stile::control

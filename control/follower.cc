@@ -10,7 +10,7 @@
 
 namespace stile::control {
 
-Follower::Follower(Client client) : client_{std::move(client)} {
+Follower::Follower(ControlClient client) : client_{std::move(client)} {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
   in_.reset(ends[0]);

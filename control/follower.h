@@ -19,7 +19,7 @@ class Follower {
   static constexpr std::size_t max_waiting = 10'000;
 
   // The request to follow was sent, and its answer was read.
-  explicit Follower(Client client);
+  explicit Follower(ControlClient client);
   ~Follower();
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
@@ -35,7 +35,7 @@ class Follower {
  private:
   void read();
 
-  Client client_;
+  ControlClient client_;
   UniqueFd in_, out_;
   std::mutex mutex_;
   std::condition_variable taken_;

@@ -84,7 +84,7 @@ bool is_still_allowed(const acl::AgentPolicy& entry, const AgentOverlay& overlay
 }  // namespace
 
 Outcome<Permission> allow(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
-                          const Request& request, const Asked& asked) {
+                          const ControlRequest& request, const Asked& asked) {
   Permission permission{overlay, {}, false};
   AgentOverlay& next = permission.overlay;
   const auto restored = restore(request.hosts, next);
@@ -117,7 +117,7 @@ Outcome<Permission> allow(const acl::AgentPolicy& entry, const AgentOverlay& ove
 }
 
 Outcome<Revocation> revoke(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
-                           const Request& request) {
+                           const ControlRequest& request) {
   Revocation revocation{overlay, {}, {}};
   AgentOverlay& next = revocation.overlay;
   if (!request.grant.empty()) {

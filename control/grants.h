@@ -31,7 +31,7 @@ struct Permission {
 // outlive the rule. The limits of the request do not apply to such a host, as for anything that the
 // policy allows. All other hosts get a grant. A grant that a deny rule makes useless is refused.
 [[nodiscard]] Outcome<Permission> allow(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
-                                        const Request& request, const Asked& asked);
+                                        const ControlRequest& request, const Asked& asked);
 
 struct Revocation {
   AgentOverlay overlay;
@@ -39,7 +39,7 @@ struct Revocation {
   std::vector<std::string> denied;  // patterns that are denied from now on
 };
 [[nodiscard]] Outcome<Revocation> revoke(const acl::AgentPolicy& entry, const AgentOverlay& overlay,
-                                         const Request& request);
+                                         const ControlRequest& request);
 
 // Removes the grants that have expired at this time; adds their ids to `ended`.
 [[nodiscard]] AgentOverlay without_expired(const AgentOverlay& overlay, UnixMicros now,

@@ -10,7 +10,7 @@
 namespace stile::control {
 namespace {
 
-std::optional<Identity> identity_of(const EntryPtr& entry) {
+std::optional<AgentIdentity> identity_of(const EntryPtr& entry) {
   return entry ? std::optional{entry->identity} : std::nullopt;
 }
 
@@ -39,7 +39,7 @@ void add_to(acl::Allowance& left, std::int64_t amount) {
 LivePolicy::LivePolicy(FilePolicyPtr base, const SavedState& saved) : base_{std::move(base)} {
   mode_ = saved.mode;
   fleet_offline_ = saved.fleet.offline;
-  std::map<std::string, std::optional<Identity>> before;
+  std::map<std::string, std::optional<AgentIdentity>> before;
   for (const auto& agent : saved.agents) {
     overlays_[agent.id] = std::make_shared<const AgentOverlay>(agent.overlay);
     before[agent.id] = agent.identity;
@@ -76,7 +76,8 @@ EntryPtr LivePolicy::entry_of(const std::string& id) const {
 }
 
 // The files or the cards have changed since the overlays were made.
-void LivePolicy::inherit_overlays(const std::map<std::string, std::optional<Identity>>& before) {
+void LivePolicy::inherit_overlays(
+    const std::map<std::string, std::optional<AgentIdentity>>& before) {
   read_all_cards();
   for (const auto& [id, identity] : before) {
     const auto found = overlays_.find(id);
@@ -195,7 +196,7 @@ Outcome<Edit> LivePolicy::apply(const Edit& edit) {
 }
 
 FilePolicyPtr LivePolicy::rebase(FilePolicyPtr base) {
-  std::map<std::string, std::optional<Identity>> before;
+  std::map<std::string, std::optional<AgentIdentity>> before;
   for (const auto& [id, overlay] : overlays_) before[id] = identity_of(entry_of(id));
   std::swap(base, base_);
   inherit_overlays(before);

@@ -85,7 +85,7 @@ class LivePolicy {
   [[nodiscard]] EntryPtr entry_of(const std::string& id) const;
   // The file's entry, if it was removed through the socket.
   [[nodiscard]] EntryPtr removed_entry(const std::string& id) const;
-  void inherit_overlays(const std::map<std::string, std::optional<Identity>>& before);
+  void inherit_overlays(const std::map<std::string, std::optional<AgentIdentity>>& before);
   [[nodiscard]] Outcome<void> set_card(const std::string& id, const PutCardPtr& card);
   void drop_card(const std::string& id);
   void set_overlay(const std::string& id, AgentOverlayPtr overlay);

@@ -72,8 +72,8 @@ void start_count(acl::Allowance& left, const std::optional<std::uint64_t>& total
   }
 }
 
-Identity identify(const config::AgentSettings& agent) {
-  Identity identity;
+AgentIdentity identify(const config::AgentSettings& agent) {
+  AgentIdentity identity;
   identity.instance = agent.instance;
   for (const auto& source : agent.source) identity.sources.push_back(source.text());
   std::sort(identity.sources.begin(), identity.sources.end());
@@ -86,8 +86,8 @@ Identity identify(const config::AgentSettings& agent) {
   return identity;
 }
 
-AgentOverlay inherit(const AgentOverlay& overlay, const std::optional<Identity>& before,
-                     const std::optional<Identity>& after) {
+AgentOverlay inherit(const AgentOverlay& overlay, const std::optional<AgentIdentity>& before,
+                     const std::optional<AgentIdentity>& after) {
   AgentOverlay next = overlay;
   const bool is_same_agent = before && after && before->is_same_agent(*after);
   const bool is_same_entry = is_same_agent && before->entry == after->entry;

@@ -58,22 +58,22 @@ struct PutCard {
 using PutCardPtr = std::shared_ptr<const PutCard>;
 
 // Identifies an agent and its entry.
-struct Identity {
+struct AgentIdentity {
   std::string instance;
   std::vector<std::string> sources;
   std::string entry;  // digest of all keys except its expiry
-  [[nodiscard]] bool is_same_agent(const Identity& other) const {
+  [[nodiscard]] bool is_same_agent(const AgentIdentity& other) const {
     return instance == other.instance && sources == other.sources;
   }
 };
-[[nodiscard]] Identity identify(const config::AgentSettings& agent);
+[[nodiscard]] AgentIdentity identify(const config::AgentSettings& agent);
 
 // The changes that remain when the agent's entry is replaced or removed. Grants end with the agent,
 // revoked hosts with the entry. A mode also ends with the agent, except `offline`: a new card does
 // not undo a kill switch.
 [[nodiscard]] AgentOverlay inherit(const AgentOverlay& overlay,
-                                   const std::optional<Identity>& before,
-                                   const std::optional<Identity>& after);
+                                   const std::optional<AgentIdentity>& before,
+                                   const std::optional<AgentIdentity>& after);
 
 // The policy in force. `entry` is the agent's entry alone; `global` and `own` are the modes from
 // the files, or as set through the socket.

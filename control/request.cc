@@ -1,4 +1,4 @@
-// Request: one reader per field, and the checks that a table of actions asks for.
+// ControlRequest: one reader per field, and the checks that a table of actions asks for.
 #include "control/request.h"
 
 #include <algorithm>
@@ -22,13 +22,14 @@ std::optional<std::vector<acl::Pattern>> read_hosts(const Node& node, const Read
   const auto* list = node.as<Node::Array>();
   if (list == nullptr) return reader.wrong_type(node, "a list of patterns");
   if (list->empty()) return reader.error(node, "the list is empty");
-  if (list->size() > Request::max_hosts) return reader.error(node, "more than 1000 patterns");
+  if (list->size() > ControlRequest::max_hosts)
+    return reader.error(node, "more than 1000 patterns");
   std::vector<acl::Pattern> patterns;
   std::size_t regexes = 0;
   for (const auto& element : *list) {
     const auto* text = element.as<std::string>();
     if (text == nullptr) return reader.wrong_type(element, "a pattern as a string");
-    if (text->starts_with('~') && ++regexes > Request::max_regexes) {
+    if (text->starts_with('~') && ++regexes > ControlRequest::max_regexes) {
       return reader.error(element, too_many_regexes);
     }
     auto pattern = acl::Pattern::parse(*text);
@@ -52,7 +53,7 @@ std::optional<std::string> read_card(const Node& node, const Reader& reader) {
   std::string text = config::json_text(node);
   std::size_t regexes = 0;
   for (auto at = text.find("\"~"); at != std::string::npos; at = text.find("\"~", at + 1)) {
-    if (++regexes > Request::max_regexes) return reader.error(node, too_many_regexes);
+    if (++regexes > ControlRequest::max_regexes) return reader.error(node, too_many_regexes);
   }
   return text;
 }
@@ -90,7 +91,8 @@ std::optional<std::uint64_t> read_bytes(const Node& node, const Reader& reader) 
   return value;
 }
 
-void read_field(std::string_view name, const Node& node, const Reader& reader, Request& request) {
+void read_field(std::string_view name, const Node& node, const Reader& reader,
+                ControlRequest& request) {
   constexpr std::size_t max_url = 8192;
   const auto set = [](auto& target, auto value) {
     if (value) target = std::move(*value);
@@ -99,11 +101,12 @@ void read_field(std::string_view name, const Node& node, const Reader& reader, R
   if (name == "card") set(request.card, read_card(node, reader));
   if (name == "hosts") set(request.hosts, read_hosts(node, reader));
   if (name == "ttl_seconds") {
-    request.ttl_seconds = config::read_integer(node, reader, 1, Request::max_ttl_seconds);
+    request.ttl_seconds = config::read_integer(node, reader, 1, ControlRequest::max_ttl_seconds);
   }
   if (name == "max_requests") request.max_requests = read_count(node, reader);
   if (name == "bytes_up") request.bytes_up = read_bytes(node, reader);
-  if (name == "reason") set(request.reason, read_text(node, reader, Request::max_reason_bytes));
+  if (name == "reason")
+    set(request.reason, read_text(node, reader, ControlRequest::max_reason_bytes));
   if (name == "grant") set(request.grant, read_text(node, reader, 64));
   if (name == "mode") set(request.mode, config::ModeWord::read(node, reader));
   if (name == "source") request.source = read_source(node, reader);
@@ -183,7 +186,7 @@ Outcome<void> check_fields(const Action& action, const Node::Table& table) {
 
 }  // namespace
 
-Outcome<Request> parse_request(std::string_view line, const Actions& actions) {
+Outcome<ControlRequest> parse_request(std::string_view line, const Actions& actions) {
   if (line.size() > max_request_bytes) {
     return Failure{ErrorCode::too_large, "a request has at most 65536 bytes"};
   }
@@ -198,7 +201,7 @@ Outcome<Request> parse_request(std::string_view line, const Actions& actions) {
   for (const auto* names : {&row.required, &row.optional, &row.one_of}) {
     known.insert(known.end(), names->begin(), names->end());
   }
-  Request request;
+  ControlRequest request;
   request.action = &row;
   config::Diagnostics problems;
   Reader reader{problems, {}, {}, {}};

@@ -1,4 +1,5 @@
-// Request: one checked line of the control protocol. It is either understood completely or refused.
+// ControlRequest: one checked line of the control protocol. It is either understood completely or
+// refused.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace stile::control {
 
 class Connection;
 class Service;
-struct Request;
+struct ControlRequest;
 
 // One action of the protocol: its fields, and the function that serves it. The service has the
 // table of all of them.
@@ -37,13 +38,13 @@ struct Action {
   Place place = Place::daemon;
   Names required, optional;
   Names one_of;  // exactly one of these two
-  void (*serve)(Service&, const Request&, const std::shared_ptr<Connection>&) = nullptr;
+  void (*serve)(Service&, const ControlRequest&, const std::shared_ptr<Connection>&) = nullptr;
   // A rule about several fields; null: none.
-  Outcome<void> (*check)(const Request&) = nullptr;
+  Outcome<void> (*check)(const ControlRequest&) = nullptr;
 };
 using Actions = std::vector<Action>;
 
-struct Request {
+struct ControlRequest {
   static constexpr std::size_t max_hosts = 1000;
   // They are compiled while other operators wait: at worst a few milliseconds each.
   static constexpr std::size_t max_regexes = 100;
@@ -74,6 +75,6 @@ struct Request {
 };
 
 // An unknown field is an error that names the nearest known field of the action.
-[[nodiscard]] Outcome<Request> parse_request(std::string_view line, const Actions& actions);
+[[nodiscard]] Outcome<ControlRequest> parse_request(std::string_view line, const Actions& actions);
 
 }  // namespace stile::control

@@ -16,7 +16,7 @@ namespace stile::control {
 
 struct SavedAgent {
   std::string id;
-  Identity identity;  // of the agent that the rest belongs to
+  AgentIdentity identity;  // of the agent that the rest belongs to
   AgentOverlay overlay;
   // Budget usage. At least what was used: recorded before the bytes flow, see budget_ledger.h.
   std::uint64_t used_up = 0, used_down = 0;
@@ -24,7 +24,7 @@ struct SavedAgent {
 
 struct SavedAsk {
   Ask ask;
-  Identity identity;  // of the agent that asked
+  AgentIdentity identity;  // of the agent that asked
 };
 
 struct SavedState {

@@ -1,4 +1,4 @@
-// Server: the control sockets and their clients.
+// ControlServer: the control sockets and their clients.
 #include "control/server.h"
 
 #include <pwd.h>
@@ -24,7 +24,7 @@ std::string user_name(uid_t uid) {
   return found->pw_name;
 }
 
-Peer peer_of(int fd, bool may_change) {
+ControlPeer peer_of(int fd, bool may_change) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
   // An unknown peer is treated as the kernel's overflow user.
@@ -39,11 +39,11 @@ Peer peer_of(int fd, bool may_change) {
 
 }  // namespace
 
-void Server::listen(UniqueFd socket, bool may_change) {
+void ControlServer::listen(UniqueFd socket, bool may_change) {
   accept(doors_.emplace_back(context_, socket.release(), may_change));
 }
 
-void Server::accept(Door& door) {
+void ControlServer::accept(Door& door) {
   door.acceptor.async_accept(
       [this, &door](const boost::system::error_code& ec, Connection::Socket socket) {
         if (ec == asio::error::operation_aborted) return;
@@ -59,7 +59,7 @@ void Server::accept(Door& door) {
       });
 }
 
-void Server::admit(Connection::Socket socket, bool may_change) {
+void ControlServer::admit(Connection::Socket socket, bool may_change) {
   auto peer = peer_of(socket.native_handle(), may_change);
   const uid_t uid = peer.uid;
   if (clients_.size() >= max_clients || per_user_[uid] >= max_clients_per_user) return;
@@ -73,7 +73,7 @@ void Server::admit(Connection::Socket socket, bool may_change) {
   client->start();
 }
 
-void Server::stop() {
+void ControlServer::stop() {
   for (auto& door : doors_) {
     boost::system::error_code ignored;
     door.acceptor.close(ignored);

@@ -1,4 +1,4 @@
-// Server: the control sockets and their clients. Runs on one io_context.
+// ControlServer: the control sockets and their clients. Runs on one io_context.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -15,12 +15,12 @@
 
 namespace stile::control {
 
-class Server {
+class ControlServer {
  public:
   static constexpr std::size_t max_clients = 1024;
   static constexpr std::size_t max_clients_per_user = 512;  // one user cannot lock out the others
 
-  Server(boost::asio::io_context& context, Service& service)
+  ControlServer(boost::asio::io_context& context, Service& service)
       : context_{context}, service_{service} {}
 
   // A bound and listening unix socket. Without `may_change`, its clients can only read.

@@ -39,7 +39,7 @@ void TailFeed::on_lines(std::string_view lines) {
   if (must_post) boost::asio::post(context_, [this] { deliver(); });
 }
 
-void TailFeed::add(const ConnectionPtr& client, const Request& filter) {
+void TailFeed::add(const ConnectionPtr& client, const ControlRequest& filter) {
   watchers_[client.get()] = {client, member("agent", filter.agent),
                              member("verdict", filter.verdict), 0};
   is_watched_ = true;

@@ -21,7 +21,7 @@ class TailFeed {
   explicit TailFeed(boost::asio::io_context& context) : context_{context} {}
 
   void attach(audit::Log& log);
-  void add(const ConnectionPtr& client, const Request& filter);
+  void add(const ConnectionPtr& client, const ControlRequest& filter);
   void remove(Connection& client);
   // A line that is not an audit line, for one client or for all.
   void announce(const ConnectionPtr& client, std::string_view line);

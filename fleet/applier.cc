@@ -17,7 +17,8 @@ constexpr std::size_t max_reason_bytes = 512;
 
 }  // namespace
 
-Applier::Applier(Signers signers, Member member, const config::FleetState& kept, HandOver hand_over)
+Applier::Applier(Signers signers, FleetMember member, const config::FleetState& kept,
+                 HandOver hand_over)
     : signers_{std::move(signers)},
       member_{std::move(member)},
       hand_over_{std::move(hand_over)},
@@ -45,7 +46,7 @@ std::vector<config::FleetRefusal> Applier::refused() const {
 
 bool Applier::is_offline() const { return state_of(ledger_, {}, {}).offline; }
 
-void Applier::take(std::vector<Found> found, UnixMicros now) {
+void Applier::take(std::vector<StoredObject> found, UnixMicros now) {
   for (auto& [name, text] : found) {
     if (is_object_name(name) && (waiting_.size() < max_objects || waiting_.count(name) != 0)) {
       waiting_[name] = {std::move(text), now};
@@ -54,10 +55,10 @@ void Applier::take(std::vector<Found> found, UnixMicros now) {
   settle(now);
 }
 
-bool Applier::turns_offline(const std::vector<Found>& found, UnixMicros now) const {
-  return std::any_of(found.begin(), found.end(), [&](const Found& one) {
+bool Applier::turns_offline(const std::vector<StoredObject>& found, UnixMicros now) const {
+  return std::any_of(found.begin(), found.end(), [&](const StoredObject& one) {
     const auto judged = ledger_.judge(one.name, one.text, signers_, now);
-    return one.name == "switch" && judged.kind == Judgement::Kind::accepted &&
+    return one.name == "switch" && judged.kind == ObjectJudgement::Kind::accepted &&
            switch_of(judged.envelope->body) == Switch::offline;
   });
 }
@@ -78,18 +79,18 @@ Applier::Candidates Applier::judge_waiting(UnixMicros now) {
     auto judgement = ledger_.judge(name, waiting.text, signers_, now);
     bool is_settled = false;
     switch (judgement.kind) {
-      case Judgement::Kind::unchanged:
+      case ObjectJudgement::Kind::unchanged:
         notes_.erase(name);
         is_settled = true;
         break;
-      case Judgement::Kind::accepted:
+      case ObjectJudgement::Kind::accepted:
         candidates.emplace(name, std::move(*judgement.envelope));
         break;
-      case Judgement::Kind::early:
+      case ObjectJudgement::Kind::early:
         note(name, judgement.reason);
         waiting.due = judgement.envelope->not_before;
         break;
-      case Judgement::Kind::refused:
+      case ObjectJudgement::Kind::refused:
         if (notes_.size() < max_notes || notes_.count(name) != 0) note(name, judgement.reason);
         is_settled = true;
         break;

@@ -16,7 +16,7 @@
 namespace stile::fleet {
 
 // One key of the store, without the prefix.
-struct Found {
+struct StoredObject {
   std::string name, text;
 };
 
@@ -38,11 +38,11 @@ class Applier {
   using HandOver = std::function<Handed(const config::FleetState&)>;
 
   // `kept` is what the daemon kept of an earlier run.
-  Applier(Signers signers, Member member, const config::FleetState& kept, HandOver hand_over);
+  Applier(Signers signers, FleetMember member, const config::FleetState& kept, HandOver hand_over);
 
   // What the store has now. A name that is not among them stays as it is: the store could withhold
   // it.
-  void take(std::vector<Found> found, UnixMicros now);
+  void take(std::vector<StoredObject> found, UnixMicros now);
   // What had to wait for its time or for the daemon.
   void settle(UnixMicros now);
   // Takes more of the fleet's budget of an agent, or learns that all of it is handed out (0: it is
@@ -51,7 +51,7 @@ class Applier {
                  UnixMicros now);
 
   // Whether a switch is among them that would count now and says offline.
-  [[nodiscard]] bool turns_offline(const std::vector<Found>& found, UnixMicros now) const;
+  [[nodiscard]] bool turns_offline(const std::vector<StoredObject>& found, UnixMicros now) const;
 
   // The state as it would be with this policy, if it is signed as the candidate "try/NAME", valid
   // now and for this host.
@@ -68,7 +68,7 @@ class Applier {
   [[nodiscard]] std::vector<config::FleetRefusal> refused() const;
   [[nodiscard]] const Handed& last() const noexcept { return last_; }
   [[nodiscard]] bool is_offline() const;
-  [[nodiscard]] const Member& member() const noexcept { return member_; }
+  [[nodiscard]] const FleetMember& member() const noexcept { return member_; }
 
  private:
   struct Waiting {
@@ -84,7 +84,7 @@ class Applier {
   void note(const std::string& name, const std::string& reason);
 
   Signers signers_;
-  Member member_;
+  FleetMember member_;
   HandOver hand_over_;
   Ledger ledger_;
   std::map<std::string, config::FleetSlice> slices_;

@@ -1,4 +1,4 @@
-// Connection: Beast over OpenSSL, with a deadline for each request.
+// StoreConnection: Beast over OpenSSL, with a deadline for each request.
 #include "fleet/connection.h"
 
 #include <openssl/ssl.h>
@@ -62,7 +62,7 @@ Result<asio::ssl::context> make_tls(const config::FleetSettings& settings) {
   return tls;
 }
 
-struct Connection::Stream {
+struct StoreConnection::Stream {
   Stream(asio::io_context& io, asio::ssl::context& tls, config::StoreAddress where)
       : context{io}, address{std::move(where)}, wire{io, tls} {}
 
@@ -96,20 +96,20 @@ struct Connection::Stream {
   }
 };
 
-Connection::Connection(asio::io_context& context, asio::ssl::context& tls,
-                       config::StoreAddress address)
+StoreConnection::StoreConnection(asio::io_context& context, asio::ssl::context& tls,
+                                 config::StoreAddress address)
     : stream_{std::make_unique<Stream>(context, tls, std::move(address))} {}
 
-Connection::~Connection() = default;
+StoreConnection::~StoreConnection() = default;
 
-void Connection::set_token(std::string token) { stream_->token = std::move(token); }
+void StoreConnection::set_token(std::string token) { stream_->token = std::move(token); }
 
-void Connection::close() {
+void StoreConnection::close() {
   stream_->is_closed = true;
   stream_->plain().close();
 }
 
-asio::awaitable<Result<void>> Connection::open() {
+asio::awaitable<Result<void>> StoreConnection::open() {
   Stream& s = *stream_;
   error_code ec;
   auto use = asio::redirect_error(asio::use_awaitable, ec);
@@ -133,7 +133,7 @@ asio::awaitable<Result<void>> Connection::open() {
   co_return Result<void>{};
 }
 
-asio::awaitable<Result<std::string>> Connection::call(std::string path, std::string body) {
+asio::awaitable<Result<std::string>> StoreConnection::call(std::string path, std::string body) {
   Stream& s = *stream_;
   error_code ec;
   auto use = asio::redirect_error(asio::use_awaitable, ec);
@@ -154,7 +154,7 @@ asio::awaitable<Result<std::string>> Connection::call(std::string path, std::str
   co_return text_result(std::move(answer.body()));
 }
 
-asio::awaitable<Result<void>> Connection::start_stream(std::string path, std::string body) {
+asio::awaitable<Result<void>> StoreConnection::start_stream(std::string path, std::string body) {
   Stream& s = *stream_;
   error_code ec;
   auto use = asio::redirect_error(asio::use_awaitable, ec);
@@ -175,7 +175,7 @@ asio::awaitable<Result<void>> Connection::start_stream(std::string path, std::st
   co_return Result<void>{};
 }
 
-asio::awaitable<Result<std::string>> Connection::next_line() {
+asio::awaitable<Result<std::string>> StoreConnection::next_line() {
   Stream& s = *stream_;
   error_code ec;
   auto use = asio::redirect_error(asio::use_awaitable, ec);

@@ -1,4 +1,4 @@
-// Connection: one TLS connection to a node of etcd, for requests or for a watch.
+// StoreConnection: one TLS connection to a node of etcd, for requests or for a watch.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -17,14 +17,14 @@ namespace stile::fleet {
 // With the roots, and the certificate of this host if there is one.
 [[nodiscard]] Result<boost::asio::ssl::context> make_tls(const config::FleetSettings& settings);
 
-class Connection {
+class StoreConnection {
  public:
   // `tls` outlives it.
-  Connection(boost::asio::io_context& context, boost::asio::ssl::context& tls,
-             config::StoreAddress address);
-  ~Connection();
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  StoreConnection(boost::asio::io_context& context, boost::asio::ssl::context& tls,
+                  config::StoreAddress address);
+  ~StoreConnection();
+  StoreConnection(const StoreConnection&) = delete;
+  StoreConnection& operator=(const StoreConnection&) = delete;
 
   // Connects and checks the certificate.
   [[nodiscard]] boost::asio::awaitable<Result<void>> open();

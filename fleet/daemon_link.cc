@@ -56,12 +56,12 @@ Result<UniqueFd> file_of(const std::string& content) {
 }  // namespace
 
 Result<std::string> DaemonLink::ask(const std::string& line, int descriptor) const {
-  control::Client::Bounds bounds;
+  control::ControlClient::Bounds bounds;
   bounds.patience = patience;
   bounds.max_line_bytes = 2 * config::max_fleet_bytes;
   std::string problem = "no control socket is known";
   for (const auto& path : control::daemon_sockets(socket_)) {
-    auto client = control::Client::connect(path, bounds);
+    auto client = control::ControlClient::connect(path, bounds);
     if (!client) {
       problem = client.error().message;
       continue;

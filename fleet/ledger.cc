@@ -14,7 +14,9 @@ using config::Node;
 
 constexpr std::string_view policy_prefix = "policy/";
 
-Judgement refused(std::string reason) { return {Judgement::Kind::refused, std::move(reason)}; }
+ObjectJudgement refused(std::string reason) {
+  return {ObjectJudgement::Kind::refused, std::move(reason)};
+}
 
 const Node* member_of(const Node& node, std::string_view key) {
   const auto* table = node.as<Node::Table>();
@@ -44,7 +46,7 @@ std::optional<std::uint64_t> size_in(const Node& node, std::string_view key) {
 }  // namespace
 
 Ledger Ledger::restore(const std::vector<config::FleetObject>& objects, const Signers& signers,
-                       const Member& member) {
+                       const FleetMember& member) {
   Ledger ledger;
   for (const auto& object : objects) {
     if (!is_object_name(object.name)) continue;
@@ -59,8 +61,8 @@ Ledger Ledger::restore(const std::vector<config::FleetObject>& objects, const Si
   return ledger;
 }
 
-Judgement Ledger::judge(std::string_view name, std::string_view text, const Signers& signers,
-                        UnixMicros now) const {
+ObjectJudgement Ledger::judge(std::string_view name, std::string_view text, const Signers& signers,
+                              UnixMicros now) const {
   if (!is_object_name(name)) return refused("not the name of an object");
   auto envelope = parse_envelope(text);
   if (!envelope) return refused(envelope.error().message);
@@ -82,20 +84,22 @@ Judgement Ledger::judge(std::string_view name, std::string_view text, const Sign
                      std::to_string(entry.serial));
     }
     if (envelope->serial == entry.serial && entry.envelope) {
-      if (*envelope == *entry.envelope) return {Judgement::Kind::unchanged};
+      if (*envelope == *entry.envelope) return {ObjectJudgement::Kind::unchanged};
       return refused("serial " + std::to_string(entry.serial) + " again, with another content");
     }
   }
   if (now >= envelope->not_after) {
     return refused("expired " + time_text(envelope->not_after));
   }
-  const auto kind = now < envelope->not_before ? Judgement::Kind::early : Judgement::Kind::accepted;
+  const auto kind =
+      now < envelope->not_before ? ObjectJudgement::Kind::early : ObjectJudgement::Kind::accepted;
   std::string reason;
-  if (kind == Judgement::Kind::early) reason = "valid from " + time_text(envelope->not_before);
+  if (kind == ObjectJudgement::Kind::early)
+    reason = "valid from " + time_text(envelope->not_before);
   return {kind, std::move(reason), std::move(*envelope)};
 }
 
-void Ledger::accept(const std::string& name, Envelope envelope, const Member& member) {
+void Ledger::accept(const std::string& name, Envelope envelope, const FleetMember& member) {
   Entry entry{envelope.serial, std::nullopt};
   if (applies_to(envelope, member.host, member.labels)) entry.envelope = std::move(envelope);
   entries_[name] = std::move(entry);

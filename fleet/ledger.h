@@ -18,13 +18,13 @@ namespace stile::fleet {
 inline constexpr std::size_t max_objects = 1024;
 
 // This host, as the fleet knows it.
-struct Member {
+struct FleetMember {
   std::string host;
   std::vector<std::string> labels;
 };
 
 // What becomes of an object that the store has.
-struct Judgement {
+struct ObjectJudgement {
   enum class Kind : std::uint8_t {
     unchanged,  // it was accepted before
     accepted,
@@ -45,13 +45,13 @@ class Ledger {
 
   // What was kept. An object that no signer signed any more keeps only its serial.
   [[nodiscard]] static Ledger restore(const std::vector<config::FleetObject>& objects,
-                                      const Signers& signers, const Member& member);
+                                      const Signers& signers, const FleetMember& member);
 
   // Changes nothing.
-  [[nodiscard]] Judgement judge(std::string_view name, std::string_view text,
-                                const Signers& signers, UnixMicros now) const;
+  [[nodiscard]] ObjectJudgement judge(std::string_view name, std::string_view text,
+                                      const Signers& signers, UnixMicros now) const;
   // After a judgement that accepts it.
-  void accept(const std::string& name, Envelope envelope, const Member& member);
+  void accept(const std::string& name, Envelope envelope, const FleetMember& member);
 
   [[nodiscard]] const std::map<std::string, Entry>& entries() const noexcept { return entries_; }
   [[nodiscard]] std::vector<config::FleetObject> objects() const;

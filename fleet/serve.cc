@@ -107,7 +107,7 @@ class Life {
   asio::io_context context_{1};
   asio::signal_set signals_{context_, SIGTERM, SIGINT};
   asio::steady_timer look_{context_};
-  std::optional<Session> session_;
+  std::optional<StoreSession> session_;
   bool is_over_ = false;
   End end_ = End::signal;
 };

@@ -1,4 +1,4 @@
-// Session: reading, following, heartbeat, fail-over.
+// StoreSession: reading, following, heartbeat, fail-over.
 #include "fleet/session.h"
 
 #include <algorithm>
@@ -41,8 +41,8 @@ std::uint64_t slice_of(std::uint64_t total) {
   return std::clamp(total / 100, std::min(smallest_slice, total), largest_slice);
 }
 
-std::vector<Found> found_in(std::vector<Pair> pairs) {
-  std::vector<Found> found;
+std::vector<StoredObject> found_in(std::vector<Pair> pairs) {
+  std::vector<StoredObject> found;
   for (auto& pair : pairs) found.push_back({std::move(pair.key), std::move(pair.value)});
   return found;
 }
@@ -72,32 +72,32 @@ std::string host_entry(const Applier& applier, const DaemonLink::Overview& daemo
   return out;
 }
 
-Session::Session(asio::io_context& context, Cluster cluster, Applier& applier,
-                 const DaemonLink& daemon)
+StoreSession::StoreSession(asio::io_context& context, Cluster cluster, Applier& applier,
+                           const DaemonLink& daemon)
     : context_{context},
       cluster_{std::move(cluster)},
       applier_{applier},
       daemon_{daemon},
       pause_{context} {}
 
-Session::~Session() {
+StoreSession::~StoreSession() {
   if (trial_.joinable()) trial_.join();
 }
 
-void Session::Stay::end_with(const std::string& why) {
+void StoreSession::Stay::end_with(const std::string& why) {
   if (end.empty()) end = why;
   calls.close();
   changes.close();
   beat.cancel();
 }
 
-void Session::stop() {
+void StoreSession::stop() {
   is_stopping_ = true;
   pause_.cancel();
   if (current_ != nullptr) current_->end_with("stopped");
 }
 
-asio::awaitable<void> Session::run() {
+asio::awaitable<void> StoreSession::run() {
   std::size_t endpoint = std::random_device{}() % cluster_.settings.endpoints.size();
   milliseconds pause = first_pause;
   while (!is_stopping_) {
@@ -123,7 +123,7 @@ asio::awaitable<void> Session::run() {
   }
 }
 
-asio::awaitable<Result<void>> Session::stay(Stay& here) {
+asio::awaitable<Result<void>> StoreSession::stay(Stay& here) {
   auto opened = co_await here.calls.open();
   if (!opened) co_return opened.error();
   auto read = co_await read_objects(here);
@@ -154,7 +154,7 @@ asio::awaitable<Result<void>> Session::stay(Stay& here) {
 }
 
 // A switch that says offline counts at once: policies can be many. Any other counts with them.
-asio::awaitable<Result<void>> Session::read_objects(Stay& here) {
+asio::awaitable<Result<void>> StoreSession::read_objects(Stay& here) {
   const Store::Wanted only_switch{"switch", "", true, 0, false};
   auto lever = co_await here.calls.read(only_switch);
   if (!lever) co_return lever.error();
@@ -171,7 +171,7 @@ asio::awaitable<Result<void>> Session::read_objects(Stay& here) {
   co_return Result<void>{};
 }
 
-asio::awaitable<Result<void>> Session::follow(Stay& here) {
+asio::awaitable<Result<void>> StoreSession::follow(Stay& here) {
   while (true) {
     auto changes = co_await here.changes.next_changes();
     if (!changes) co_return changes.error();
@@ -189,7 +189,7 @@ asio::awaitable<Result<void>> Session::follow(Stay& here) {
   }
 }
 
-asio::awaitable<void> Session::heartbeat(Stay& here) {
+asio::awaitable<void> StoreSession::heartbeat(Stay& here) {
   boost::system::error_code ignored;
   auto use = asio::redirect_error(asio::use_awaitable, ignored);
   while (here.end.empty()) {
@@ -206,7 +206,7 @@ asio::awaitable<void> Session::heartbeat(Stay& here) {
 }
 
 // Each beat asks the whole cluster: a node that lost the others cannot keep a lease.
-asio::awaitable<Result<void>> Session::beat(Stay& here) {
+asio::awaitable<Result<void>> StoreSession::beat(Stay& here) {
   applier_.settle(unix_micros());
   if (here.lease != 0) {
     const auto kept = co_await here.calls.keep_lease(here.lease);
@@ -229,7 +229,7 @@ asio::awaitable<Result<void>> Session::beat(Stay& here) {
   co_return co_await write_entry(here);
 }
 
-asio::awaitable<Result<void>> Session::write_entry(Stay& here) {
+asio::awaitable<Result<void>> StoreSession::write_entry(Stay& here) {
   std::string entry = host_entry(applier_, daemon_.overview());
   if (entry == here.entry) co_return Result<void>{};
   std::string name = "hosts/" + applier_.member().host;
@@ -240,7 +240,7 @@ asio::awaitable<Result<void>> Session::write_entry(Stay& here) {
 
 // A connection can die without a word, and a watch with it. So the store is asked once in a while
 // for the last change; if the watch has not brought it by the next beat, this stay ends.
-asio::awaitable<Result<void>> Session::check_watch(Stay& here) {
+asio::awaitable<Result<void>> StoreSession::check_watch(Stay& here) {
   if (here.missed > here.revision) co_return Error{"the watch brings nothing any more"};
   here.missed = 0;
   const auto time = std::chrono::steady_clock::now();
@@ -258,7 +258,7 @@ asio::awaitable<Result<void>> Session::check_watch(Stay& here) {
 }
 
 // By `stile`, which knows how to read a log. What it needs of this host comes from the daemon.
-void Session::start_trial(std::string id, const config::FleetState& state) {
+void StoreSession::start_trial(std::string id, const config::FleetState& state) {
   if (is_trying_) return;
   if (trial_.joinable()) trial_.join();
   is_trying_ = true;
@@ -274,7 +274,7 @@ void Session::start_trial(std::string id, const config::FleetState& state) {
   }};
 }
 
-asio::awaitable<Result<void>> Session::write_results(Stay& here) {
+asio::awaitable<Result<void>> StoreSession::write_results(Stay& here) {
   while (!here.results.empty()) {
     const auto [id, result] = *here.results.begin();
     std::string name = "tries/" + id + '/' + applier_.member().host;
@@ -286,7 +286,7 @@ asio::awaitable<Result<void>> Session::write_results(Stay& here) {
 }
 
 // Only for an agent that sends something: otherwise idle hosts would use a budget up.
-asio::awaitable<Result<void>> Session::take_slices(Stay& here) {
+asio::awaitable<Result<void>> StoreSession::take_slices(Stay& here) {
   const auto budgets = fleet_budgets(applier_.ledger());
   for (const auto& [agent, total] : budgets) {
     const auto usage = daemon_.usage(agent);
@@ -301,8 +301,8 @@ asio::awaitable<Result<void>> Session::take_slices(Stay& here) {
 }
 
 // The store counts first: a host that dies in between loses the slice, and none gets it twice.
-asio::awaitable<Result<void>> Session::take_slice(Stay& here, std::string agent,
-                                                  std::uint64_t total) {
+asio::awaitable<Result<void>> StoreSession::take_slice(Stay& here, std::string agent,
+                                                       std::uint64_t total) {
   const std::string name = "budgets/" + agent;
   const Store::Wanted counter{name, "", true, 0, false};
   const auto page = co_await here.calls.read(counter);

@@ -1,5 +1,5 @@
-// Session: this host's membership in the fleet: reads everything, follows changes, keeps its own
-// entry alive, and begins again at the next endpoint when one fails.
+// StoreSession: this host's membership in the fleet: reads everything, follows changes, keeps its
+// own entry alive, and begins again at the next endpoint when one fails.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,15 +15,15 @@
 
 namespace stile::fleet {
 
-class Session {
+class StoreSession {
  public:
-  Session(boost::asio::io_context& context, Cluster cluster, Applier& applier,
-          const DaemonLink& daemon);
+  StoreSession(boost::asio::io_context& context, Cluster cluster, Applier& applier,
+               const DaemonLink& daemon);
 
   // Until stop().
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  ~StoreSession();
+  StoreSession(const StoreSession&) = delete;
+  StoreSession& operator=(const StoreSession&) = delete;
 
   [[nodiscard]] boost::asio::awaitable<void> run();
   void stop();

@@ -57,8 +57,8 @@ Result<Signers> read_signers(const config::FleetSettings& settings) {
   return signers;
 }
 
-Result<Member> member_of(const config::FleetSettings& settings) {
-  Member member{settings.host, settings.labels};
+Result<FleetMember> member_of(const config::FleetSettings& settings) {
+  FleetMember member{settings.host, settings.labels};
   if (!member.host.empty()) return member;
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return system_error("the host name");

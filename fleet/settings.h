@@ -14,7 +14,7 @@ namespace stile::fleet {
 [[nodiscard]] Result<config::FleetSettings> read_settings(const std::string& path);
 [[nodiscard]] Result<Signers> read_signers(const config::FleetSettings& settings);
 // The name of this host, in lower case, and its labels.
-[[nodiscard]] Result<Member> member_of(const config::FleetSettings& settings);
+[[nodiscard]] Result<FleetMember> member_of(const config::FleetSettings& settings);
 // The private key that signs: of this file, or of $STILE_FLEET_KEY.
 [[nodiscard]] Result<std::string> read_signing_key(std::string path);
 // A small file, such as a key.

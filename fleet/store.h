@@ -69,7 +69,7 @@ class Store {
   [[nodiscard]] bool strip(std::vector<Pair>& pairs) const;
 
   Cluster& cluster_;
-  Connection connection_;
+  StoreConnection connection_;
 };
 
 }  // namespace stile::fleet

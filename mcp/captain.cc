@@ -153,7 +153,7 @@ Captain::Handler Captain::handler_of(std::string_view tool) {
 
 ToolOutcome Captain::call(const ToolCall& call, CallContext& context) {
   const Handler handler = handler_of(call.tool);
-  if (handler == nullptr) return Fault{Code::internal_error, "the tool has no handler", {}};
+  if (handler == nullptr) return RpcFault{RpcCode::internal_error, "the tool has no handler", {}};
   if (call.tool == "request_access" && !has(call.arguments, "reason") &&
       call.input_responses.find("reason") == nullptr && can_ask_the_user(call)) {
     return reason_wanted(call);
@@ -183,7 +183,7 @@ Captain::Outcome Captain::spawn_worker(const ToolCall& call, CallContext& /*cont
   const auto answer = services_.spawner(request);
   if (!answer) return answer;
   // Without auth_token: the captain needs none here, and a model would keep it in its context.
-  return Answer{picked(answer->json, worker_names)};
+  return DaemonAnswer{picked(answer->json, worker_names)};
 }
 
 Captain::Outcome Captain::list_workers(const ToolCall& call, CallContext& /*context*/) {
@@ -197,7 +197,7 @@ Captain::Outcome Captain::list_workers(const ToolCall& call, CallContext& /*cont
     if (!tag.empty() && std::none_of(tags.begin(), tags.end(), is_tag)) continue;
     workers.add(picked(worker, worker_names));
   }
-  return Answer{Json{{"workers", std::move(workers)}}};
+  return DaemonAnswer{Json{{"workers", std::move(workers)}}};
 }
 
 Captain::Outcome Captain::get_worker_status(const ToolCall& call, CallContext& /*context*/) {
@@ -205,13 +205,13 @@ Captain::Outcome Captain::get_worker_status(const ToolCall& call, CallContext& /
   if (!answer) return answer;
   Json result = picked(answer->json, worker_names);
   result.set("tasks", list_with(list_of(answer->json, "runs"), run_names));
-  return Answer{std::move(result)};
+  return DaemonAnswer{std::move(result)};
 }
 
 Captain::Outcome Captain::terminate_worker(const ToolCall& call, CallContext& /*context*/) {
   const auto answer = services_.spawner({{"action", "terminate"}, {"task_id", worker_of(call)}});
   if (!answer) return answer;
-  return Answer{picked(answer->json, worker_names)};
+  return DaemonAnswer{picked(answer->json, worker_names)};
 }
 
 Captain::Outcome Captain::send_task(const ToolCall& call, CallContext& context) {
@@ -276,7 +276,7 @@ Captain::Outcome Captain::follow(const Following& task, CallContext& context) {
       result.set("output", std::move(output));
       result.set("cursor", number_of(piece, "cursor"));
       result.set("missed", missed);
-      return Answer{std::move(result)};
+      return DaemonAnswer{std::move(result)};
     }
     if (now - reported >= between_reports) {
       reported = now;
@@ -292,7 +292,7 @@ Captain::Outcome Captain::cancel_task(const ToolCall& call, CallContext& /*conte
   if (!answer) return answer;
   Json result = picked(answer->json, run_names);
   result.set("worker", worker_of(call));
-  return Answer{std::move(result)};
+  return DaemonAnswer{std::move(result)};
 }
 
 Captain::Outcome Captain::list_files(const ToolCall& call, CallContext& /*context*/) {
@@ -308,7 +308,7 @@ Captain::Outcome Captain::list_files(const ToolCall& call, CallContext& /*contex
               {"path", text_of(answer->json, "path")},
               {"files", list_with(list_of(answer->json, "files"), names)},
               {"truncated", flag_of(answer->json, "truncated")}};
-  return Answer{std::move(result)};
+  return DaemonAnswer{std::move(result)};
 }
 
 Captain::Outcome Captain::read_file(const ToolCall& call, CallContext& /*context*/) {
@@ -324,7 +324,7 @@ Captain::Outcome Captain::read_file(const ToolCall& call, CallContext& /*context
                                                  {"offset", "offset"},
                                                  {"next_offset", "next_offset"},
                                                  {"size", "size"}}};
-  return Answer{picked(answer->json, names)};
+  return DaemonAnswer{picked(answer->json, names)};
 }
 
 // The daemon has other agents, too. They are none of the captain's business.
@@ -345,7 +345,7 @@ Captain::Outcome Captain::explain_access(const ToolCall& call, CallContext& /*co
       {{"step", "step"}, {"result", "result"}, {"detail", "detail"}}};
   Json result = with_worker(call, picked(answer->json, names));
   result.set("steps", list_with(list_of(answer->json, "steps"), step_names));
-  return Answer{std::move(result)};
+  return DaemonAnswer{std::move(result)};
 }
 
 Captain::Outcome Captain::request_access(const ToolCall& call, CallContext& context) {
@@ -385,7 +385,7 @@ Captain::Outcome Captain::wait_for_answer(const ToolCall& call, Json result, Cal
     if (!judged) return judged;
     result.set("state", text_of(judged->json, "verdict") == "allow" ? "allowed" : "refused");
   }
-  return Answer{std::move(result)};
+  return DaemonAnswer{std::move(result)};
 }
 
 Captain::Outcome Captain::containment_status(const ToolCall& call, CallContext& /*context*/) {
@@ -417,8 +417,8 @@ Captain::Outcome Captain::containment_status(const ToolCall& call, CallContext& 
     }
     known.push_back(std::move(one));
   }
-  return Answer{containment(daemon ? daemon->json : Json{},
-                            daemon ? std::string{} : daemon.error().message, known)};
+  return DaemonAnswer{containment(daemon ? daemon->json : Json{},
+                                  daemon ? std::string{} : daemon.error().message, known)};
 }
 
 }  // namespace stile::mcp

@@ -12,10 +12,10 @@
 namespace stile::mcp {
 
 // A separate type, because Json converts to and from nearly everything.
-struct Answer {
+struct DaemonAnswer {
   Json json;
 };
-using Ask = std::function<Result<Answer>(const Json& request)>;
+using AskDaemon = std::function<Result<DaemonAnswer>(const Json& request)>;
 
 class Captain final : public ToolBox {
  public:
@@ -23,7 +23,7 @@ class Captain final : public ToolBox {
 
   // Both are called on several threads at the same time.
   struct Services {
-    Ask spawner, daemon;
+    AskDaemon spawner, daemon;
   };
   explicit Captain(Services services);
 
@@ -32,7 +32,7 @@ class Captain final : public ToolBox {
 
  private:
   // A result, or the reason why there is none.
-  using Outcome = Result<Answer>;
+  using Outcome = Result<DaemonAnswer>;
   // One task whose output is read.
   struct Following {
     std::string worker;

@@ -30,7 +30,7 @@ std::string_view bearer(std::string_view authorization) {
 Gate::Gate(std::vector<web::Origin> own, std::string_view token)
     : own_{std::move(own)}, token_hash_{hashed(token)} {}
 
-Refusal Gate::judge(const Credentials& given) const {
+GateRefusal Gate::judge(const McpCredentials& given) const {
   // DNS rebinding: a page of a name that resolves to loopback sends that name.
   if (given.hosts.size() != 1 || !web::is_own_host(own_, given.hosts.front())) {
     return {403, "this server is not known under that name"};
@@ -52,13 +52,13 @@ std::string token_problem(std::string_view token) {
   return fits ? "" : "a token has 16 to 512 visible ASCII characters";
 }
 
-std::string Sessions::open(Handshake handshake) {
+std::string McpSessions::open(Handshake handshake) {
   if (sessions_.size() == max_sessions) sessions_.erase(sessions_.begin());
   sessions_.push_back({random_hex(session_bytes), std::move(handshake)});
   return sessions_.back().id;
 }
 
-Handshake* Sessions::find(std::string_view id) {
+Handshake* McpSessions::find(std::string_view id) {
   const auto found = std::find_if(sessions_.begin(), sessions_.end(),
                                   [&](const Session& one) { return one.id == id; });
   if (found == sessions_.end()) return nullptr;
@@ -66,7 +66,7 @@ Handshake* Sessions::find(std::string_view id) {
   return &sessions_.back().handshake;
 }
 
-bool Sessions::close(std::string_view id) {
+bool McpSessions::close(std::string_view id) {
   return std::erase_if(sessions_, [&](const Session& one) { return one.id == id; }) > 0;
 }
 

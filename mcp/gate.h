@@ -12,13 +12,13 @@
 
 namespace stile::mcp {
 
-struct Credentials {
+struct McpCredentials {
   std::vector<std::string> hosts;     // all Host headers, in lower case
   std::optional<std::string> origin;  // the Origin header
   std::string authorization;
 };
 
-struct Refusal {
+struct GateRefusal {
   unsigned status = 200;  // 200: none
   std::string_view message;
 };
@@ -27,7 +27,7 @@ class Gate {
  public:
   // `token` has to be sent as `Authorization: Bearer`.
   Gate(std::vector<web::Origin> own, std::string_view token);
-  [[nodiscard]] Refusal judge(const Credentials& given) const;
+  [[nodiscard]] GateRefusal judge(const McpCredentials& given) const;
   [[nodiscard]] const web::Origin& first() const { return own_.front(); }
 
  private:
@@ -39,7 +39,7 @@ class Gate {
 [[nodiscard]] std::string token_problem(std::string_view token);
 
 // The clients that have sent an initialize.
-class Sessions {
+class McpSessions {
  public:
   static constexpr std::size_t max_sessions = 64;  // then the one unused for longest ends
 

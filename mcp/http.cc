@@ -44,7 +44,7 @@ struct Site {
   asio::io_context& context;
   const Protocol& protocol;
   Gate gate;
-  Sessions sessions;
+  McpSessions sessions;
   std::size_t open = 0;                          // connections
   std::map<std::string, RunningCallPtr> named;   // calls of sessions, by session and id
   std::map<RunningCall*, RunningCallPtr> calls;  // all
@@ -107,8 +107,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     return std::string{found->value()};
   }
 
-  [[nodiscard]] Credentials credentials() const {
-    Credentials given;
+  [[nodiscard]] McpCredentials credentials() const {
+    McpCredentials given;
     const auto [first, last] = request().equal_range(http::field::host);
     for (auto it = first; it != last; ++it) given.hosts.push_back(lower_case(it->value()));
     given.origin = header("Origin");
@@ -142,7 +142,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     answer({"", 204});
   }
 
-  void take(const Message& message) {
+  void take(const RpcMessage& message) {
     const HttpHeaders headers{header("MCP-Protocol-Version"), header("Mcp-Method"),
                               header("Mcp-Name")};
     Handshake none;
@@ -177,8 +177,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     const bool is_named = called.era == Era::session;
     const auto name = name_of(session_, called.id);
     if (is_named && site_->named.count(name) != 0) {
-      return answer(Protocol::refuse(
-          called.id, called.era, {Code::invalid_request, "a call with this id runs already", {}}));
+      return answer(
+          Protocol::refuse(called.id, called.era,
+                           {RpcCode::invalid_request, "a call with this id runs already", {}}));
     }
     const std::weak_ptr<Connection> weak = weak_from_this();
     auto report = [weak, &context = site_->context](std::string message) {
@@ -201,7 +202,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     if (!site_->runner.start(call_, std::move(done))) {
       const auto call = std::exchange(call_, nullptr);
       return answer(Protocol::refuse(call->call().id, call->call().era,
-                                     {Code::too_busy, "16 calls run already", {}}));
+                                     {RpcCode::too_busy, "16 calls run already", {}}));
     }
     site_->calls.emplace(call_.get(), call_);
     if (is_named) site_->named.emplace(name, call_);
@@ -264,7 +265,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     if (!has_events_) {
       return answer(is_wanted ? reply
                               : Protocol::refuse(call->call().id, call->call().era,
-                                                 {Code::internal_error, "canceled", {}}));
+                                                 {RpcCode::internal_error, "canceled", {}}));
     }
     if (is_wanted) frames_.push_back(event_of(reply.text));
     if (frames_.empty() && !is_writing_) return close();
@@ -272,7 +273,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   }
 
   void answer_plainly(unsigned status, std::string_view message) {
-    answer({fault_text({}, {Code::invalid_request, std::string{message}, {}}), status});
+    answer({fault_text({}, {RpcCode::invalid_request, std::string{message}, {}}), status});
   }
 
   void answer(const Reply& reply) {

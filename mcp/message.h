@@ -1,4 +1,4 @@
-// Message: one JSON-RPC 2.0 message of a client. Pure.
+// RpcMessage: one JSON-RPC 2.0 message of a client. Pure.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -17,7 +17,7 @@ inline constexpr std::size_t max_id_bytes = 256;
 inline constexpr std::size_t max_method_bytes = 128;
 
 // Codes of errors, of JSON-RPC and of MCP.
-enum class Code : std::int32_t {
+enum class RpcCode : std::int32_t {
   parse_error = -32700,
   invalid_request = -32600,
   method_not_found = -32601,
@@ -29,13 +29,13 @@ enum class Code : std::int32_t {
   unsupported_version = -32022,
 };
 
-struct Fault {
-  Code code = Code::internal_error;
+struct RpcFault {
+  RpcCode code = RpcCode::internal_error;
   std::string message = {};
   Json data = {};  // null: none
 };
 
-struct Message {
+struct RpcMessage {
   enum class Kind : std::uint8_t { request, notification, response };
   Kind kind = Kind::notification;
   Json id;             // a text or an integer; null for a notification
@@ -45,16 +45,16 @@ struct Message {
 
 // What could be read of a message that is invalid: the answer names the same id.
 struct BadMessage {
-  Fault fault;
+  RpcFault fault;
   Json id;
 };
 
 // A batch is an error: both eras of the protocol have none.
-[[nodiscard]] boost::system::result<Message, BadMessage> parse_message(std::string_view text);
+[[nodiscard]] boost::system::result<RpcMessage, BadMessage> parse_message(std::string_view text);
 
 // Messages to the client, each one line without its newline.
 [[nodiscard]] std::string result_text(const Json& id, const Json& result);
-[[nodiscard]] std::string fault_text(const Json& id, const Fault& fault);
+[[nodiscard]] std::string fault_text(const Json& id, const RpcFault& fault);
 [[nodiscard]] std::string notification_text(std::string_view method, const Json& params);
 
 }  // namespace stile::mcp

@@ -25,18 +25,19 @@ bool is_session_version(std::string_view version) {
   return version == session_version || version == older_session_version;
 }
 
-unsigned status_of(Era era, Code code) {
-  if (code == Code::parse_error || code == Code::invalid_request) return 400;
+unsigned status_of(Era era, RpcCode code) {
+  if (code == RpcCode::parse_error || code == RpcCode::invalid_request) return 400;
   // Clients of the session era take any other status for a failure of the connection.
-  if (era == Era::session || code == Code::internal_error || code == Code::too_busy) return 200;
-  return code == Code::method_not_found ? 404 : 400;
+  if (era == Era::session || code == RpcCode::internal_error || code == RpcCode::too_busy)
+    return 200;
+  return code == RpcCode::method_not_found ? 404 : 400;
 }
 
-std::optional<Fault> header_problem(const Message& message, const HttpHeaders& headers) {
+std::optional<RpcFault> header_problem(const RpcMessage& message, const HttpHeaders& headers) {
   const auto mismatch = [](const std::string& name) {
-    return Fault{Code::header_mismatch,
-                 "the header " + name + " is missing or differs from the message",
-                 {}};
+    return RpcFault{RpcCode::header_mismatch,
+                    "the header " + name + " is missing or differs from the message",
+                    {}};
   };
   if (headers.version != text_of(object_of(message.params, "_meta"), version_key)) {
     return mismatch("MCP-Protocol-Version");
@@ -50,26 +51,26 @@ std::optional<Fault> header_problem(const Message& message, const HttpHeaders& h
 }
 
 // What every request without a handshake has to say about itself.
-std::optional<Fault> meta_problem(const Message& message, const HttpHeaders* headers) {
+std::optional<RpcFault> meta_problem(const RpcMessage& message, const HttpHeaders* headers) {
   const Json* meta = message.params.find("_meta");
   if (meta == nullptr || !meta->is_object()) {
-    return Fault{Code::invalid_params, "_meta is missing", {}};
+    return RpcFault{RpcCode::invalid_params, "_meta is missing", {}};
   }
   const Json* version = meta->find(version_key);
   if (version == nullptr || !version->is_text()) {
-    return Fault{Code::invalid_params, "_meta has no " + std::string{version_key}, {}};
+    return RpcFault{RpcCode::invalid_params, "_meta has no " + std::string{version_key}, {}};
   }
   if (headers != nullptr) {
     if (auto problem = header_problem(message, *headers)) return problem;
   }
   if (version->text() != stateless_version) {
-    return Fault{Code::unsupported_version,
-                 "this version of the protocol is not supported here",
-                 {{"supported", versions()}, {"requested", *version}}};
+    return RpcFault{RpcCode::unsupported_version,
+                    "this version of the protocol is not supported here",
+                    {{"supported", versions()}, {"requested", *version}}};
   }
   const Json* capabilities = meta->find(capabilities_key);
   if (capabilities == nullptr || !capabilities->is_object()) {
-    return Fault{Code::invalid_params, "_meta has no " + std::string{capabilities_key}, {}};
+    return RpcFault{RpcCode::invalid_params, "_meta has no " + std::string{capabilities_key}, {}};
   }
   return std::nullopt;
 }
@@ -132,7 +133,7 @@ ToolResult plain_result(std::string text, bool is_error) {
 Protocol::Protocol(std::string version, std::string instructions, const ToolBox& tools)
     : version_{std::move(version)}, instructions_{std::move(instructions)}, tools_{tools} {}
 
-Era Protocol::era_of(const Message& message, const HttpHeaders* headers) {
+Era Protocol::era_of(const RpcMessage& message, const HttpHeaders* headers) {
   const bool names_version = object_of(message.params, "_meta").find(version_key) != nullptr;
   const bool header_says =
       headers != nullptr && headers->version && !is_session_version(*headers->version);
@@ -140,10 +141,10 @@ Era Protocol::era_of(const Message& message, const HttpHeaders* headers) {
   return is_new ? Era::stateless : Era::session;
 }
 
-Step Protocol::take(const Message& message, Handshake& handshake,
+Step Protocol::take(const RpcMessage& message, Handshake& handshake,
                     const HttpHeaders* headers) const {
-  if (message.kind == Message::Kind::response) return Accepted{};  // nothing was asked
-  if (message.kind == Message::Kind::notification) {
+  if (message.kind == RpcMessage::Kind::response) return Accepted{};  // nothing was asked
+  if (message.kind == RpcMessage::Kind::notification) {
     const Json* id = message.params.find("requestId");
     if (message.method != "notifications/cancelled" || id == nullptr) return Accepted{};
     return Cancel{*id};
@@ -157,13 +158,13 @@ Step Protocol::take(const Message& message, Handshake& handshake,
   return take_request(message, era, handshake);
 }
 
-Step Protocol::take_request(const Message& message, Era era, Handshake& handshake) const {
+Step Protocol::take_request(const RpcMessage& message, Era era, Handshake& handshake) const {
   if (era == Era::session) {
     if (message.method == "initialize") return greet(message, handshake);
     if (message.method == "ping") return answer(message.id, era, Json::object());
     if (handshake.version.empty()) {
       return refuse(message.id, era,
-                    {Code::invalid_params,
+                    {RpcCode::invalid_params,
                      "send initialize first, or the protocol version in _meta of each request",
                      {}});
     }
@@ -183,15 +184,16 @@ Step Protocol::take_request(const Message& message, Era era, Handshake& handshak
                          : object_of(object_of(message.params, "_meta"), capabilities_key));
   }
   return refuse(message.id, era,
-                {Code::method_not_found, "there is no method " + in_quotes(message.method), {}});
+                {RpcCode::method_not_found, "there is no method " + in_quotes(message.method), {}});
 }
 
-Reply Protocol::greet(const Message& message, Handshake& handshake) const {
+Reply Protocol::greet(const RpcMessage& message, Handshake& handshake) const {
   const Json& params = message.params;
   if (!object_of(params, "protocolVersion").is_text() ||
       !object_of(params, "capabilities").is_object()) {
-    return refuse(message.id, Era::session,
-                  {Code::invalid_params, "initialize needs protocolVersion and capabilities", {}});
+    return refuse(
+        message.id, Era::session,
+        {RpcCode::invalid_params, "initialize needs protocolVersion and capabilities", {}});
   }
   const auto asked = text_of(params, "protocolVersion");
   handshake.version = is_session_version(asked) ? asked : std::string{session_version};
@@ -203,9 +205,9 @@ Reply Protocol::greet(const Message& message, Handshake& handshake) const {
                  {"instructions", instructions_}});
 }
 
-Reply Protocol::list_tools(const Message& message, Era era) const {
+Reply Protocol::list_tools(const RpcMessage& message, Era era) const {
   if (has(message.params, "cursor")) {
-    return refuse(message.id, era, {Code::invalid_params, "there is one page only", {}});
+    return refuse(message.id, era, {RpcCode::invalid_params, "there is one page only", {}});
   }
   Json tools = Json::list();
   for (const Tool& tool : tools_.tools()) tools.add(shown(tool));
@@ -217,9 +219,9 @@ Reply Protocol::list_tools(const Message& message, Era era) const {
   return answer(message.id, era, std::move(result));
 }
 
-Step Protocol::take_call(const Message& message, Era era, const Json& capabilities) const {
+Step Protocol::take_call(const RpcMessage& message, Era era, const Json& capabilities) const {
   const auto invalid = [&](std::string problem) {
-    return refuse(message.id, era, {Code::invalid_params, std::move(problem), {}});
+    return refuse(message.id, era, {RpcCode::invalid_params, std::move(problem), {}});
   };
   ToolCall call;
   call.id = message.id;
@@ -241,12 +243,12 @@ Step Protocol::take_call(const Message& message, Era era, const Json& capabiliti
 }
 
 Reply Protocol::finish(const ToolCall& call, const ToolOutcome& outcome) const {
-  if (const auto* fault = std::get_if<Fault>(&outcome)) return refuse(call.id, call.era, *fault);
+  if (const auto* fault = std::get_if<RpcFault>(&outcome)) return refuse(call.id, call.era, *fault);
   Json result = Json::object();
   if (const auto* needed = std::get_if<InputRequired>(&outcome)) {
     if (call.era == Era::session) {
       return refuse(call.id, call.era,
-                    {Code::internal_error, "this tool needs a newer client", {}});
+                    {RpcCode::internal_error, "this tool needs a newer client", {}});
     }
     result.set("resultType", "input_required");
     if (!needed->requests.is_null()) result.set("inputRequests", needed->requests);
@@ -276,7 +278,7 @@ Json Protocol::server_info() const {
 
 Reply Protocol::refuse(const BadMessage& bad) { return {fault_text(bad.id, bad.fault), 400}; }
 
-Reply Protocol::refuse(const Json& id, Era era, const Fault& fault) {
+Reply Protocol::refuse(const Json& id, Era era, const RpcFault& fault) {
   return {fault_text(id, fault), status_of(era, fault.code)};
 }
 

@@ -46,22 +46,22 @@ class Protocol {
   Protocol(std::string version, std::string instructions, const ToolBox& tools);
 
   // `headers`: null on stdio.
-  [[nodiscard]] static Era era_of(const Message& message, const HttpHeaders* headers);
-  [[nodiscard]] Step take(const Message& message, Handshake& handshake,
+  [[nodiscard]] static Era era_of(const RpcMessage& message, const HttpHeaders* headers);
+  [[nodiscard]] Step take(const RpcMessage& message, Handshake& handshake,
                           const HttpHeaders* headers) const;
   // The last message about a call.
   [[nodiscard]] Reply finish(const ToolCall& call, const ToolOutcome& outcome) const;
 
   [[nodiscard]] static Reply refuse(const BadMessage& bad);
-  [[nodiscard]] static Reply refuse(const Json& id, Era era, const Fault& fault);
+  [[nodiscard]] static Reply refuse(const Json& id, Era era, const RpcFault& fault);
   [[nodiscard]] static std::string progress_text(const ToolCall& call, double done, double total,
                                                  const std::string& message);
 
  private:
-  [[nodiscard]] Step take_request(const Message& message, Era era, Handshake& handshake) const;
-  [[nodiscard]] Step take_call(const Message& message, Era era, const Json& capabilities) const;
-  [[nodiscard]] Reply greet(const Message& message, Handshake& handshake) const;
-  [[nodiscard]] Reply list_tools(const Message& message, Era era) const;
+  [[nodiscard]] Step take_request(const RpcMessage& message, Era era, Handshake& handshake) const;
+  [[nodiscard]] Step take_call(const RpcMessage& message, Era era, const Json& capabilities) const;
+  [[nodiscard]] Reply greet(const RpcMessage& message, Handshake& handshake) const;
+  [[nodiscard]] Reply list_tools(const RpcMessage& message, Era era) const;
   [[nodiscard]] Reply answer(const Json& id, Era era, Json result) const;
   [[nodiscard]] Json server_info() const;
 

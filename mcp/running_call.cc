@@ -34,7 +34,7 @@ bool Runner::start(RunningCallPtr call, Done done) {
     return false;
   }
   boost::asio::post(pool_, [this, call = std::move(call), done = std::move(done)] {
-    ToolOutcome outcome = Fault{Code::internal_error, "the tool failed", {}};
+    ToolOutcome outcome = RpcFault{RpcCode::internal_error, "the tool failed", {}};
     try {
       outcome = tools_.call(call->call(), *call);
     } catch (const std::exception&) {

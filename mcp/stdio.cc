@@ -26,7 +26,7 @@ class StdioServer {
   void take(const LineReader::Line& line) {
     if (line.is_too_long) {
       return write(
-          fault_text({}, {Code::invalid_request, "a message has at most 262144 bytes", {}}));
+          fault_text({}, {RpcCode::invalid_request, "a message has at most 262144 bytes", {}}));
     }
     if (line.text.find_first_not_of(" \t\r") == std::string::npos) return;
     const auto message = parse_message(line.text);
@@ -71,8 +71,8 @@ class StdioServer {
     {
       const std::lock_guard lock{mutex_};
       if (!calls_.emplace(key, call).second) {
-        return write(fault_text(call->call().id,
-                                {Code::invalid_request, "a call with this id runs already", {}}));
+        return write(fault_text(
+            call->call().id, {RpcCode::invalid_request, "a call with this id runs already", {}}));
       }
     }
     const bool is_started = runner_.start(call, [this, key, call](const ToolOutcome& outcome) {
@@ -89,7 +89,7 @@ class StdioServer {
       const std::lock_guard lock{mutex_};
       calls_.erase(key);
     }
-    write(fault_text(call->call().id, {Code::too_busy, "16 calls run already", {}}));
+    write(fault_text(call->call().id, {RpcCode::too_busy, "16 calls run already", {}}));
   }
 
   const Protocol& protocol_;

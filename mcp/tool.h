@@ -44,7 +44,7 @@ struct InputRequired {
   Json requests;  // null: none
   std::string state;
 };
-using ToolOutcome = std::variant<ToolResult, InputRequired, Fault>;
+using ToolOutcome = std::variant<ToolResult, InputRequired, RpcFault>;
 
 // A tool result with this text.
 [[nodiscard]] ToolResult plain_result(std::string text, bool is_error = false);

@@ -32,7 +32,7 @@ Result<Link> require_link(Netlink& netlink, const std::string& name) {
   return std::move(**link);
 }
 
-Result<void> make_namespace_step(const Host& host, const Agent& agent) {
+Result<void> make_namespace_step(const FenceHost& host, const Agent& agent) {
   const auto uids = uid_range(host.setup.netns.subnet, agent.address);
   if (!uids) return uids.error();
   // Replaces an empty file, or a namespace that is not ours, at the path of our lost one.
@@ -40,14 +40,14 @@ Result<void> make_namespace_step(const Host& host, const Agent& agent) {
   return make_namespace(agent.id, *uids);
 }
 
-Result<void> make_devices(Host& host, const Agent& agent) {
+Result<void> make_devices(FenceHost& host, const Agent& agent) {
   const auto fd = require_namespace(agent);
   if (!fd) return fd.error();
   if (const auto old = remove_link(host.route, device_name(agent.id)); !old) return old.error();
   return add_veth(host.route, agent, fd->get());
 }
 
-Result<void> settle_inside(const Host& host, const Agent& agent) {
+Result<void> settle_inside(const FenceHost& host, const Agent& agent) {
   const auto& gateway = host.setup.netns.gateway;
   const auto fd = require_namespace(agent);
   if (!fd) return fd.error();
@@ -73,7 +73,7 @@ Result<void> settle_inside(const Host& host, const Agent& agent) {
   return add_neighbour(*netlink, link->index, gateway, host_mac(agent.address));
 }
 
-Result<void> raise_device(Host& host, const Agent& agent) {
+Result<void> raise_device(FenceHost& host, const Agent& agent) {
   const auto link = require_link(host.route, device_name(agent.id));
   if (!link) return link.error();
   if (auto done = raise_link(host.route, link->index, true); !done) return done;
@@ -83,7 +83,7 @@ Result<void> raise_device(Host& host, const Agent& agent) {
   return add_neighbour(host.route, link->index, agent.address, agent_mac(agent.address));
 }
 
-Result<void> expel(Host& host, const Agent& agent) {
+Result<void> expel(FenceHost& host, const Agent& agent) {
   const auto elements = read_elements(host.netfilter, agent);
   if (!elements) return elements.error();
   const auto device = device_name(agent.id);
@@ -95,7 +95,7 @@ Result<void> expel(Host& host, const Agent& agent) {
 }
 
 // Also takes out what the agent should no longer have.
-Result<void> admit_agent(Host& host, const Agent& agent) {
+Result<void> admit_agent(FenceHost& host, const Agent& agent) {
   const auto elements = read_elements(host.netfilter, agent);
   if (!elements) return elements.error();
   auto commands = admit(host.setup.netns, agent);
@@ -105,7 +105,7 @@ Result<void> admit_agent(Host& host, const Agent& agent) {
   return run_nft(commands);
 }
 
-Result<void> write_card(const Host& host, const Record& record) {
+Result<void> write_card(const FenceHost& host, const FenceRecord& record) {
   const auto name = card_name(record.agent.id);
   if (record.bound_by.empty()) {
     return replace_file(host.cards.get(), name, record.card + "\n", card_mode,
@@ -124,7 +124,7 @@ Result<void> without_value(const Result<T>& result) {
 
 }  // namespace
 
-Result<void> apply(Host& host, Record& record, Step step) {
+Result<void> apply(FenceHost& host, FenceRecord& record, Step step) {
   const auto& agent = record.agent;
   switch (step) {
     case Step::write_record:
@@ -167,7 +167,7 @@ Result<void> apply(Host& host, Record& record, Step step) {
   return Error{"unknown step"};
 }
 
-Result<void> apply_all(Host& host, Record& record, std::span<const Step> steps,
+Result<void> apply_all(FenceHost& host, FenceRecord& record, std::span<const Step> steps,
                        const BeforeStep& before) {
   for (const auto step : steps) {
     if (before) before(step);
@@ -178,7 +178,7 @@ Result<void> apply_all(Host& host, Record& record, std::span<const Step> steps,
   return {};
 }
 
-Result<void> remove_all(Host& host, Record& record, const BeforeStep& before) {
+Result<void> remove_all(FenceHost& host, FenceRecord& record, const BeforeStep& before) {
   Result<void> outcome;
   for (const auto step : plan_remove()) {
     if (before) before(step);

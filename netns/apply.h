@@ -10,15 +10,16 @@
 
 namespace stile::netns {
 
-[[nodiscard]] Result<void> apply(Host& host, Record& record, Step step);
+[[nodiscard]] Result<void> apply(FenceHost& host, FenceRecord& record, Step step);
 
 // Called before each step; for tests that end the process at that point.
 using BeforeStep = std::function<void(Step)>;
 
 // Executes all steps in order, until one fails.
-[[nodiscard]] Result<void> apply_all(Host& host, Record& record, std::span<const Step> steps,
-                                     const BeforeStep& before = {});
+[[nodiscard]] Result<void> apply_all(FenceHost& host, FenceRecord& record,
+                                     std::span<const Step> steps, const BeforeStep& before = {});
 // Executes all steps even if some fail, to clean up. Returns the first error.
-[[nodiscard]] Result<void> remove_all(Host& host, Record& record, const BeforeStep& before = {});
+[[nodiscard]] Result<void> remove_all(FenceHost& host, FenceRecord& record,
+                                      const BeforeStep& before = {});
 
 }  // namespace stile::netns

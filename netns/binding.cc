@@ -22,7 +22,7 @@ Result<acl::Address> only_address(const KnownAgent& known) {
                " needs exactly one address as `source` to live in a namespace"};
 }
 
-Result<Binding> bind_known(const KnownAgent& known, const CardRequest& request) {
+Result<AgentBinding> bind_known(const KnownAgent& known, const CardRequest& request) {
   const bool is_its_own = request.file && is_same_file(*request.file, known.file);
   if (!request.says_nothing() && !(is_its_own && request.allow.empty() && !request.ttl)) {
     return Error{"agent " + known.id + " is in " + known.file +
@@ -30,21 +30,22 @@ Result<Binding> bind_known(const KnownAgent& known, const CardRequest& request) 
   }
   const auto address = only_address(known);
   if (!address) return address.error();
-  return Binding{known.file, *address, {}};
+  return AgentBinding{known.file, *address, {}};
 }
 
-Result<Binding> bind_new(const std::string& id, const CardRequest& request) {
+Result<AgentBinding> bind_new(const std::string& id, const CardRequest& request) {
   auto card = read_template(request, id);
   if (!card) return Error{card.error().text()};
   const auto address = address_in(*card);
   if (!address) return Error{request.file.value_or("create") + ": " + address.error().message};
-  return Binding{{}, *address, std::move(*card)};
+  return AgentBinding{{}, *address, std::move(*card)};
 }
 
 }  // namespace
 
-Result<Binding> bind_agent(const config::NetnsSettings& settings, std::span<const KnownAgent> known,
-                           const std::string& id, const CardRequest& request) {
+Result<AgentBinding> bind_agent(const config::NetnsSettings& settings,
+                                std::span<const KnownAgent> known, const std::string& id,
+                                const CardRequest& request) {
   const auto found = std::find_if(known.begin(), known.end(),
                                   [&](const KnownAgent& agent) { return agent.id == id; });
   auto binding = found == known.end() ? bind_new(id, request) : bind_known(*found, request);

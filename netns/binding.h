@@ -13,7 +13,7 @@
 
 namespace stile::netns {
 
-struct Binding {
+struct AgentBinding {
   std::string bound_by;                 // the operator's file; empty: our card
   std::optional<acl::Address> address;  // the requested address; nullopt: any
   config::Node card;                    // the base for our card
@@ -21,8 +21,8 @@ struct Binding {
 
 // Pure. An agent that the daemon already knows keeps its entry, and its single address comes from
 // there. Requesting another policy for it is an error, because the daemon would refuse the card.
-[[nodiscard]] Result<Binding> bind_agent(const config::NetnsSettings& settings,
-                                         std::span<const KnownAgent> known, const std::string& id,
-                                         const CardRequest& request);
+[[nodiscard]] Result<AgentBinding> bind_agent(const config::NetnsSettings& settings,
+                                              std::span<const KnownAgent> known,
+                                              const std::string& id, const CardRequest& request);
 
 }  // namespace stile::netns

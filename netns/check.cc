@@ -41,7 +41,7 @@ CheckRow row(const std::string& agent, const std::string& name, bool is_good,
   return {agent, name, "whole", is_good ? "whole" : wrong, is_good};
 }
 
-Result<void> check_shared(Host& host, CheckReport& report) {
+Result<void> check_shared(FenceHost& host, CheckReport& report) {
   const auto fence = inspect_fence(host);
   if (!fence) return fence.error();
   report.rows.push_back(row("-", "table", fence->has_table, "missing or changed"));
@@ -64,7 +64,7 @@ CheckRow daemon_row(const std::string& control_socket) {
           false};
 }
 
-std::string reach_problem(const Host& host, const Agent& agent) {
+std::string reach_problem(const FenceHost& host, const Agent& agent) {
   const auto reach = reach_proxy(host, agent);
   if (!reach) return reach.error().message;
   const auto& netns = host.setup.netns;
@@ -80,7 +80,7 @@ std::string reach_problem(const Host& host, const Agent& agent) {
   return reach_warning(host, agent);
 }
 
-std::string names_problem(const Host& host, const Agent& agent) {
+std::string names_problem(const FenceHost& host, const Agent& agent) {
   const auto reach = reach_names(host, agent);
   if (!reach) return reach.error().message;
   if (*reach == Reach::answered) return {};
@@ -88,7 +88,7 @@ std::string names_problem(const Host& host, const Agent& agent) {
 }
 
 // Whether the daemon serves the agent: the fence can be whole while every request fails.
-void check_service(const Host& host, const Agent& agent, CheckReport& report) {
+void check_service(const FenceHost& host, const Agent& agent, CheckReport& report) {
   const auto add = [&](const char* probe, const char* good, const std::string& problem) {
     report.rows.push_back(
         {agent.id, probe, good, problem.empty() ? good : problem, problem.empty(), false});
@@ -103,7 +103,7 @@ void check_service(const Host& host, const Agent& agent, CheckReport& report) {
       unknown.empty() ? "" : unknown + "; next: see agents.directories, then: stile reload");
 }
 
-Result<void> check_parts(Host& host, const Record& record, CheckReport& report) {
+Result<void> check_parts(FenceHost& host, const FenceRecord& record, CheckReport& report) {
   const auto& id = record.agent.id;
   const auto state = inspect(host, record);
   if (!state) return state.error();
@@ -198,7 +198,8 @@ Result<Run> start_run() {
 }
 
 // The address of another agent, or an unused one.
-acl::Address other_than(const Host& host, const Agent& agent, const std::vector<Record>& records) {
+acl::Address other_than(const FenceHost& host, const Agent& agent,
+                        const std::vector<FenceRecord>& records) {
   for (const auto& record : records) {
     if (record.agent.id != agent.id) return record.agent.address;
   }
@@ -223,12 +224,12 @@ bool has_outcome(Expected expected, const Facts& facts) {
   return true;
 }
 
-void try_probe(Host& host, const Agent& agent, int own_device, const Sender& sender, Run& run,
+void try_probe(FenceHost& host, const Agent& agent, int own_device, const Sender& sender, Run& run,
                const Probe& probe, std::size_t number, std::vector<Facts>& facts) {
   const auto counts = [&] {
     const auto elements = read_elements(host.netfilter, agent);
-    return elements ? std::pair{elements->passed.value_or(Count{}).packets,
-                                elements->refused.value_or(Count{}).packets}
+    return elements ? std::pair{elements->passed.value_or(PacketCount{}).packets,
+                                elements->refused.value_or(PacketCount{}).packets}
                     : std::pair<std::uint64_t, std::uint64_t>{};
   };
   const auto before = counts();
@@ -244,8 +245,8 @@ void try_probe(Host& host, const Agent& agent, int own_device, const Sender& sen
   }
 }
 
-Result<void> check_probes(Host& host, const Agent& agent, const std::vector<Record>& records,
-                          CheckReport& report) {
+Result<void> check_probes(FenceHost& host, const Agent& agent,
+                          const std::vector<FenceRecord>& records, CheckReport& report) {
   auto run = start_run();
   if (!run) return run.error();
   const auto link = find_link(host.route, device_name(agent.id));
@@ -275,14 +276,14 @@ Result<void> check_probes(Host& host, const Agent& agent, const std::vector<Reco
   return {};
 }
 
-Result<void> check_agent(Host& host, const Record& record, const std::vector<Record>& records,
-                         CheckReport& report) {
+Result<void> check_agent(FenceHost& host, const FenceRecord& record,
+                         const std::vector<FenceRecord>& records, CheckReport& report) {
   if (auto done = check_parts(host, record, report); !done) return done;
   if (auto done = check_probes(host, record.agent, records, report); !done) return done;
   const auto elements = read_elements(host.netfilter, record.agent);
   if (!elements) return elements.error();
-  report.counts.push_back(
-      {record.agent.id, elements->passed.value_or(Count{}), elements->refused.value_or(Count{})});
+  report.counts.push_back({record.agent.id, elements->passed.value_or(PacketCount{}),
+                           elements->refused.value_or(PacketCount{})});
   return {};
 }
 
@@ -297,7 +298,7 @@ bool CheckReport::is_good() const {
   return std::all_of(rows.begin(), rows.end(), [](const CheckRow& one) { return one.is_good; });
 }
 
-Result<CheckReport> check(Host& host, const std::optional<std::string>& id) {
+Result<CheckReport> check(FenceHost& host, const std::optional<std::string>& id) {
   CheckReport report;
   if (const auto done = check_shared(host, report); !done) return done.error();
   const auto records = host.records.all();

@@ -21,7 +21,7 @@ struct CheckRow {
 
 struct AgentCounts {
   std::string agent;
-  Count passed, refused;
+  PacketCount passed, refused;
 };
 
 struct CheckReport {
@@ -32,6 +32,6 @@ struct CheckReport {
 };
 
 // Checks one agent, or all. An error means that nothing could be checked.
-[[nodiscard]] Result<CheckReport> check(Host& host, const std::optional<std::string>& id);
+[[nodiscard]] Result<CheckReport> check(FenceHost& host, const std::optional<std::string>& id);
 
 }  // namespace stile::netns

@@ -13,10 +13,11 @@ namespace stile::netns {
 namespace {
 
 // The daemon may have to read large lists. Its answer is only shown.
-constexpr control::Client::Bounds client_bounds{std::chrono::seconds{5}, std::size_t{1} << 20U};
+constexpr control::ControlClient::Bounds client_bounds{std::chrono::seconds{5},
+                                                       std::size_t{1} << 20U};
 
 control::ClientResult<std::string> ask_daemon(const std::string& path, std::string_view request) {
-  auto client = control::Client::connect(path, client_bounds);
+  auto client = control::ControlClient::connect(path, client_bounds);
   if (!client) return client.error();
   return client->ask(request);
 }

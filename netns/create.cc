@@ -24,7 +24,8 @@ namespace stile::netns {
 namespace {
 
 // The requested address, or the next in rotation.
-Result<acl::Address> choose_address(const Host& host, const std::string& id, const Binding& binding,
+Result<acl::Address> choose_address(const FenceHost& host, const std::string& id,
+                                    const AgentBinding& binding,
                                     const std::vector<KnownAgent>& known) {
   const auto owners = host.records.owners();
   if (!owners) return owners.error();
@@ -63,13 +64,13 @@ Result<void> require_free_name(const std::string& id) {
   return {};
 }
 
-Result<Record> new_record(const Host& host, const CreateRequest& request, const Binding& binding,
-                          const std::vector<KnownAgent>& known) {
+Result<FenceRecord> new_record(const FenceHost& host, const CreateRequest& request,
+                               const AgentBinding& binding, const std::vector<KnownAgent>& known) {
   const auto address = choose_address(host, request.id, binding, known);
   if (!address) return address.error();
   const bool is_captured = host.setup.netns.capture && !request.is_uncaptured;
   auto instance = request.instance.empty() ? random_hex(16) : request.instance;
-  Record record{
+  FenceRecord record{
       {request.id, *address, std::move(instance), is_captured}, false, binding.bound_by, {}};
   if (binding.bound_by.empty()) {
     auto card = bound_card(binding.card, request.card, record.agent, unix_micros());
@@ -79,7 +80,7 @@ Result<Record> new_record(const Host& host, const CreateRequest& request, const 
   return record;
 }
 
-Result<void> make_anew(Host& host, Record& record, const BeforeStep& before) {
+Result<void> make_anew(FenceHost& host, FenceRecord& record, const BeforeStep& before) {
   if (auto free = require_free_name(record.agent.id); !free) return free;
   auto made = apply_all(host, record, plan_create(), before);
   if (made) return made;
@@ -92,8 +93,8 @@ Result<void> make_anew(Host& host, Record& record, const BeforeStep& before) {
 
 // An existing agent: creates what is missing, and replaces its card if another one was given or
 // flags change it.
-Result<void> make_whole(Host& host, Record& record, const CreateRequest& request,
-                        const Binding& binding, const BeforeStep& before) {
+Result<void> make_whole(FenceHost& host, FenceRecord& record, const CreateRequest& request,
+                        const AgentBinding& binding, const BeforeStep& before) {
   if (binding.address && *binding.address != record.agent.address) {
     return Error{"agent " + request.id + " has the address " + record.agent.address.text() +
                  "; delete it first"};
@@ -124,13 +125,14 @@ Result<void> make_whole(Host& host, Record& record, const CreateRequest& request
   return apply_all(host, record, plan_repair(*state), before);
 }
 
-std::optional<UnixMicros> expiry_of(const Record& record) {
+std::optional<UnixMicros> expiry_of(const FenceRecord& record) {
   if (record.card.empty()) return std::nullopt;
   const auto card = config::parse_card(record.card, {"create", unix_micros(), {}});
   return card ? card->expires : std::nullopt;
 }
 
-Result<Created> create_locked(Host& host, const CreateRequest& request, const BeforeStep& before) {
+Result<Created> create_locked(FenceHost& host, const CreateRequest& request,
+                              const BeforeStep& before) {
   const auto lock = Lock::take();
   if (!lock) return lock.error();
   const auto known = known_agents(host.setup);
@@ -160,7 +162,7 @@ Result<Created> create_locked(Host& host, const CreateRequest& request, const Be
 
 }  // namespace
 
-Result<Created> create(Host& host, const CreateRequest& request, const BeforeStep& before) {
+Result<Created> create(FenceHost& host, const CreateRequest& request, const BeforeStep& before) {
   if (!is_agent_id(request.id)) {
     return Error{"not an id: 1 to 64 of a-z, 0-9 and -, not beginning or ending with -"};
   }

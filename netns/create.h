@@ -27,7 +27,7 @@ struct Created {
   std::vector<std::string> warnings;
 };
 
-[[nodiscard]] Result<Created> create(Host& host, const CreateRequest& request,
+[[nodiscard]] Result<Created> create(FenceHost& host, const CreateRequest& request,
                                      const BeforeStep& before = {});
 
 }  // namespace stile::netns

@@ -52,8 +52,8 @@ Result<void> add_named(const std::vector<std::string>& paths, const char* flag,
   return {};
 }
 
-Result<confine::Request> make_request(const Setup& setup, const EntryRequest& request) {
-  confine::Request wanted;
+Result<confine::PlanRequest> make_request(const Setup& setup, const EntryRequest& request) {
+  confine::PlanRequest wanted;
   wanted.files = request.has_host_files ? confine::Files::host : confine::Files::view;
   wanted.directory = request.directory;
   wanted.directory_at = request.directory_at;
@@ -75,10 +75,10 @@ Result<confine::Request> make_request(const Setup& setup, const EntryRequest& re
   std::erase_if(wanted.programs,
                 [](const auto& place) { return confine::is_within(place, root_home); });
   if (auto done = confine::add_sockets(request.environment, wanted); !done) return done.error();
-  return Result<confine::Request>{boost::system::in_place_value, std::move(wanted)};
+  return Result<confine::PlanRequest>{boost::system::in_place_value, std::move(wanted)};
 }
 
-Result<void> require_fence(Host& host, const Record& record) {
+Result<void> require_fence(FenceHost& host, const FenceRecord& record) {
   const auto fence = inspect_fence(host);
   if (!fence) return fence.error();
   const auto state = inspect(host, record);
@@ -91,12 +91,13 @@ Result<void> require_fence(Host& host, const Record& record) {
 
 // The agent's resolv.conf and hosts in place of the host's. Without one on the host there is no
 // place for it.
-void show_resolver(const Host& host, const Agent& agent, confine::View& view) {
+void show_resolver(const FenceHost& host, const Agent& agent, confine::View& view) {
   if (!is_captured(host.setup.netns, agent)) return;
   for (auto& file : confine::name_files(resolver_text(host.setup.netns))) {
     if (file.place.empty()) continue;
-    view.mounts.push_back(
-        {.target = file.place, .content = confine::Content::text, .text = std::move(file.text)});
+    view.mounts.push_back({.target = file.place,
+                           .content = confine::MountContent::text,
+                           .text = std::move(file.text)});
   }
 }
 
@@ -111,7 +112,7 @@ Result<void> become_user(id_t user) {
 
 }  // namespace
 
-Result<Entry> prepare_entry(Host& host, const EntryRequest& request) {
+Result<NamespaceEntry> prepare_entry(FenceHost& host, const EntryRequest& request) {
   const auto record = host.records.find(request.id);
   if (!record) return record.error();
   if (!*record || !(*record)->is_complete) return Error{"there is no agent " + request.id};
@@ -144,7 +145,7 @@ Result<Entry> prepare_entry(Host& host, const EntryRequest& request) {
   const auto owner = uids->first + request.user;
   confine::ViewRequest shown{std::move(view), {owner, owner}, {}, request.own_bytes};
   shown.own_files = std::move(trust.files);
-  return Entry{
+  return NamespaceEntry{
       std::move(**network),
       std::move(*user),
       std::move(shown),
@@ -156,7 +157,7 @@ Result<Entry> prepare_entry(Host& host, const EntryRequest& request) {
 
 // The order matters: first the mounts, while we have the privileges, then the user namespace, then
 // a copy of the mounts that its root cannot undo, then its user ids.
-Result<void> become_agent(const Entry& entry) {
+Result<void> become_agent(const NamespaceEntry& entry) {
   if (::setns(entry.network.get(), CLONE_NEWNET) != 0) {
     return system_error("cannot enter the network namespace");
   }

@@ -30,7 +30,7 @@ struct EntryRequest {
 };
 
 // Everything needed from here on, collected while we are still the host's root in its namespaces.
-struct Entry {
+struct NamespaceEntry {
   UniqueFd network, user_namespace;
   confine::ViewRequest view;
   std::string hostname;
@@ -40,9 +40,9 @@ struct Entry {
 };
 
 // Refuses if the agent does not exist or if its fence is not intact.
-[[nodiscard]] Result<Entry> prepare_entry(Host& host, const EntryRequest& request);
+[[nodiscard]] Result<NamespaceEntry> prepare_entry(FenceHost& host, const EntryRequest& request);
 
 // For the first process of a new PID namespace: changes from the host's root to the agent.
-[[nodiscard]] Result<void> become_agent(const Entry& entry);
+[[nodiscard]] Result<void> become_agent(const NamespaceEntry& entry);
 
 }  // namespace stile::netns

@@ -33,7 +33,7 @@ EntryRequest entry_of(const ExecRequest& request) {
 }
 
 // The first process of the PID namespace: when it ends, the kernel kills all others.
-int first_process(const Entry& entry, const std::vector<std::string>& command,
+int first_process(const NamespaceEntry& entry, const std::vector<std::string>& command,
                   const sigset_t& mask) {
   if (const auto done = become_agent(entry); !done) {
     std::fprintf(stderr, "stile-netns: %s\n", done.error().message.c_str());
@@ -46,7 +46,7 @@ int first_process(const Entry& entry, const std::vector<std::string>& command,
 
 }  // namespace
 
-Result<int> exec_as(Host& host, const ExecRequest& request) {
+Result<int> exec_as(FenceHost& host, const ExecRequest& request) {
   const auto entry = prepare_entry(host, entry_of(request));
   if (!entry) return entry.error();
   const auto mask = confine::block_signals();

@@ -21,6 +21,6 @@ struct ExecRequest {
 // PID, mount, IPC and UTS namespaces. Refuses if the fence is not intact. Ends with the command,
 // and ends all processes that the command left running. Returns the exit status; an error is our
 // own failure, and the command did not run.
-[[nodiscard]] Result<int> exec_as(Host& host, const ExecRequest& request);
+[[nodiscard]] Result<int> exec_as(FenceHost& host, const ExecRequest& request);
 
 }  // namespace stile::netns

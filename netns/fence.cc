@@ -23,7 +23,7 @@ Result<std::string> expected_shape(const config::NetnsSettings& settings) {
   return table_shape(*netfilter);
 }
 
-Result<bool> is_table_whole(Host& host) {
+Result<bool> is_table_whole(FenceHost& host) {
   const auto shape = table_shape(host.netfilter);
   if (!shape) return shape.error();
   const auto expected = expected_shape(host.setup.netns);
@@ -33,7 +33,7 @@ Result<bool> is_table_whole(Host& host) {
 
 }  // namespace
 
-Result<FenceState> inspect_fence(Host& host) {
+Result<FenceState> inspect_fence(FenceHost& host) {
   const auto& settings = host.setup.netns;
   const auto gateway = has_address(host.route, loopback_index, settings.gateway);
   if (!gateway) return gateway.error();
@@ -46,7 +46,7 @@ Result<FenceState> inspect_fence(Host& host) {
   return FenceState{*gateway, *unreachable, *capture, *table};
 }
 
-Result<std::vector<std::string>> raise_fence(Host& host) {
+Result<std::vector<std::string>> raise_fence(FenceHost& host) {
   const auto& settings = host.setup.netns;
   std::vector<std::string> done;
   const auto has_table = is_table_whole(host);

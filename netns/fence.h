@@ -20,11 +20,11 @@ struct FenceState {
   }
 };
 
-[[nodiscard]] Result<FenceState> inspect_fence(Host& host);
+[[nodiscard]] Result<FenceState> inspect_fence(FenceHost& host);
 
 // Creates what is missing. A table that differs from ours in any rule is replaced in one
 // transaction, with the elements of all complete records. Returns the changes in words; empty if
 // there were none. The caller holds the lock.
-[[nodiscard]] Result<std::vector<std::string>> raise_fence(Host& host);
+[[nodiscard]] Result<std::vector<std::string>> raise_fence(FenceHost& host);
 
 }  // namespace stile::netns

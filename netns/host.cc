@@ -1,4 +1,4 @@
-// Host: everything that an operation of stile-netns holds open.
+// FenceHost: everything that an operation of stile-netns holds open.
 #include "netns/host.h"
 
 #include <fcntl.h>
@@ -18,21 +18,21 @@ constexpr const char* daemon_group = "stile";
 
 }  // namespace
 
-Result<Host> Host::open(Setup setup) {
+Result<FenceHost> FenceHost::open(Setup setup) {
   if (::geteuid() != 0) return Error{"stile-netns needs to be root"};
   if (auto directory = open_directory(run_directory, 0755); !directory) return directory.error();
   // Root's group if that group does not exist: then the daemon also runs as root.
   const gid_t group = config::find_group(daemon_group).value_or(0);
   auto cards = open_directory(card_directory, 0750, group);
   if (!cards) return cards.error();
-  auto records = Records::open();
+  auto records = FenceRecords::open();
   if (!records) return records.error();
   auto route = Netlink::open(NETLINK_ROUTE);
   if (!route) return route.error();
   auto netfilter = Netlink::open(NETLINK_NETFILTER);
   if (!netfilter) return netfilter.error();
-  return Host{std::move(setup),    std::move(*route), std::move(*netfilter),
-              std::move(*records), std::move(*cards), group};
+  return FenceHost{std::move(setup),    std::move(*route), std::move(*netfilter),
+                   std::move(*records), std::move(*cards), group};
 }
 
 Result<Lock> Lock::take() {

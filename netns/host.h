@@ -1,4 +1,4 @@
-// Host: everything that an operation of stile-netns holds open.
+// FenceHost: everything that an operation of stile-netns holds open.
 #pragma once
 
 #include <sys/types.h>
@@ -11,16 +11,16 @@
 
 namespace stile::netns {
 
-struct Host {
+struct FenceHost {
   Setup setup;
   Netlink route;      // of the host's network namespace
   Netlink netfilter;  // of the same
-  Records records;
+  FenceRecords records;
   UniqueFd cards;    // /run/stile/agents.d
   gid_t card_group;  // the daemon's group, which may read a card
 
   // Creates the directories below /run if they are missing.
-  static Result<Host> open(Setup setup);
+  static Result<FenceHost> open(Setup setup);
 };
 
 // Allows one change at a time, across all processes: so an incomplete state always belongs to a

@@ -15,12 +15,13 @@ constexpr std::uint8_t whole_address = 32;
 // A higher metric than any route that an operator sets for the same prefix.
 constexpr std::uint32_t last_metric = 0xffffffff;
 
-Result<bool> accept_existing(const Answer& answer, const std::string& what) {
+Result<bool> accept_existing(const KernelAnswer& answer, const std::string& what) {
   if (!answer.is_ok() && answer.code != EEXIST) return answer.error(what);
   return answer.is_ok();
 }
 
-rtmsg& put_route(Message& message, const acl::Prefix& to, std::uint8_t type, std::uint8_t scope) {
+rtmsg& put_route(NetlinkMessage& message, const acl::Prefix& to, std::uint8_t type,
+                 std::uint8_t scope) {
   auto& route = message.extra<rtmsg>();
   route.rtm_family = AF_INET;
   route.rtm_dst_len = to.length;
@@ -40,7 +41,7 @@ struct FoundRoute {
 
 // The route that the kernel would use, as it is in the table.
 Result<FoundRoute> matching_route(Netlink& netlink, const acl::Address& to) {
-  Message message{RTM_GETROUTE, 0};
+  NetlinkMessage message{RTM_GETROUTE, 0};
   auto& request = message.extra<rtmsg>();
   request.rtm_family = AF_INET;
   request.rtm_dst_len = whole_address;
@@ -66,7 +67,7 @@ Result<FoundRoute> matching_route(Netlink& netlink, const acl::Address& to) {
 
 Result<void> for_addresses(Netlink& netlink,
                            const std::function<void(int, const acl::Address&)>& each) {
-  Message message{RTM_GETADDR, NLM_F_DUMP};
+  NetlinkMessage message{RTM_GETADDR, NLM_F_DUMP};
   message.extra<ifaddrmsg>().ifa_family = AF_INET;
   const auto answer = netlink.ask(message, [&](const nlmsghdr& part) {
     const auto* found = static_cast<const ifaddrmsg*>(mnl_nlmsg_get_payload(&part));
@@ -81,7 +82,7 @@ Result<void> for_addresses(Netlink& netlink,
 }  // namespace
 
 Result<bool> add_address(Netlink& netlink, int index, const acl::Address& address) {
-  Message message{RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL};
+  NetlinkMessage message{RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL};
   auto& request = message.extra<ifaddrmsg>();
   request.ifa_family = AF_INET;
   request.ifa_prefixlen = whole_address;
@@ -110,7 +111,7 @@ Result<std::optional<acl::Address>> first_host_address(Netlink& netlink) {
 }
 
 Result<bool> add_host_route(Netlink& netlink, int index, const acl::Address& to) {
-  Message message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE};
+  NetlinkMessage message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE};
   put_route(message, {to, whole_address}, RTN_UNICAST, RT_SCOPE_LINK);
   message.put_u32(RTA_OIF, static_cast<std::uint32_t>(index));
   return accept_existing(netlink.change(message), "cannot add the route to " + to.text());
@@ -124,7 +125,7 @@ Result<bool> has_host_route(Netlink& netlink, int index, const acl::Address& to)
 }
 
 Result<bool> add_default_route(Netlink& netlink, int index, const acl::Address& gateway) {
-  Message message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE};
+  NetlinkMessage message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE};
   put_route(message, {acl::Address::v4(0), 0}, RTN_UNICAST, RT_SCOPE_UNIVERSE);
   message.put_u32(RTA_OIF, static_cast<std::uint32_t>(index));
   message.put_address(RTA_GATEWAY, gateway);
@@ -138,7 +139,7 @@ Result<bool> leads_through(Netlink& netlink, int index, const acl::Address& to) 
 }
 
 Result<bool> add_local_route(Netlink& netlink, const acl::Prefix& subnet) {
-  Message message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL};
+  NetlinkMessage message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL};
   put_route(message, subnet, RTN_LOCAL, RT_SCOPE_HOST);
   message.put_u32(RTA_OIF, loopback_index);
   message.put_u32(RTA_TABLE, RT_TABLE_LOCAL);
@@ -152,7 +153,7 @@ Result<bool> has_local_route(Netlink& netlink, const acl::Prefix& subnet) {
 }
 
 Result<bool> add_unreachable(Netlink& netlink, const acl::Prefix& subnet) {
-  Message message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL};
+  NetlinkMessage message{RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL};
   put_route(message, subnet, RTN_UNREACHABLE, RT_SCOPE_UNIVERSE);
   message.put_u32(RTA_PRIORITY, last_metric);
   return accept_existing(netlink.change(message), "cannot add the route to " + subnet.text());
@@ -160,7 +161,7 @@ Result<bool> add_unreachable(Netlink& netlink, const acl::Prefix& subnet) {
 
 Result<bool> has_unreachable(Netlink& netlink, const acl::Prefix& subnet) {
   // A dump, not a look-up: a look-up returns the error that such a route exists to produce.
-  Message message{RTM_GETROUTE, NLM_F_DUMP};
+  NetlinkMessage message{RTM_GETROUTE, NLM_F_DUMP};
   message.extra<rtmsg>().rtm_family = AF_INET;
   bool is_there = false;
   const auto answer = netlink.ask(message, [&](const nlmsghdr& part) {
@@ -176,7 +177,7 @@ Result<bool> has_unreachable(Netlink& netlink, const acl::Prefix& subnet) {
 
 Result<void> add_neighbour(Netlink& netlink, int index, const acl::Address& address,
                            const Mac& mac) {
-  Message message{RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE};
+  NetlinkMessage message{RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE};
   auto& request = message.extra<ndmsg>();
   request.ndm_family = AF_INET;
   request.ndm_ifindex = index;
@@ -190,7 +191,7 @@ Result<void> add_neighbour(Netlink& netlink, int index, const acl::Address& addr
 
 Result<bool> has_neighbour(Netlink& netlink, int index, const acl::Address& address,
                            const Mac& mac) {
-  Message message{RTM_GETNEIGH, 0};
+  NetlinkMessage message{RTM_GETNEIGH, 0};
   auto& request = message.extra<ndmsg>();
   request.ndm_family = AF_INET;
   request.ndm_ifindex = index;

@@ -51,7 +51,7 @@ Result<bool> is_raised(Netlink& netlink, const Agent& agent, const Link& link) {
 }
 
 // Our card, equal to the record; or none, if the operator's own card binds the agent.
-Result<bool> has_card(const Host& host, const Record& record) {
+Result<bool> has_card(const FenceHost& host, const FenceRecord& record) {
   const auto text = read_file(host.cards.get(), card_name(record.agent.id), config::max_card_bytes);
   if (!text) return text.error();
   return record.bound_by.empty() ? *text == record.card + "\n" : !*text;
@@ -59,7 +59,7 @@ Result<bool> has_card(const Host& host, const Record& record) {
 
 }  // namespace
 
-Result<AgentState> inspect(Host& host, const Record& record) {
+Result<AgentState> inspect(FenceHost& host, const FenceRecord& record) {
   const auto& agent = record.agent;
   AgentState state;
   state.record = record.is_complete ? AgentState::Record::complete : AgentState::Record::incomplete;

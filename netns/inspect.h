@@ -12,6 +12,6 @@ namespace stile::netns {
 inline std::string card_name(std::string_view id) { return std::string{id} + ".json"; }
 
 // Checks everything that should exist according to the record.
-[[nodiscard]] Result<AgentState> inspect(Host& host, const Record& record);
+[[nodiscard]] Result<AgentState> inspect(FenceHost& host, const FenceRecord& record);
 
 }  // namespace stile::netns

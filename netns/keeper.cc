@@ -220,7 +220,7 @@ void Keeper::flush(Caller& caller) {
   caller.is_done = caller.answer.empty();
 }
 
-std::string Keeper::do_run(const worker::Request& request) {
+std::string Keeper::do_run(const worker::TaskRequest& request) {
   if (!has_tasks_) return error_answer("the worker's template has no task command");
   if (end_by_) return error_answer("the worker is being terminated");
   const auto run = runs_.start(unix_micros());
@@ -232,7 +232,7 @@ std::string Keeper::do_run(const worker::Request& request) {
   return runs_.state_of(*runs_.find(*run));
 }
 
-std::string Keeper::do_cancel(const worker::Request& request) {
+std::string Keeper::do_cancel(const worker::TaskRequest& request) {
   auto* run = runs_.find(request.run);
   if (run == nullptr) return error_answer("there is no such task");
   if (run->number == worker::command_run) {
@@ -247,15 +247,15 @@ std::string Keeper::do_cancel(const worker::Request& request) {
   return runs_.state_of(*run);
 }
 
-void Keeper::serve(Caller& caller, worker::Request request) {
+void Keeper::serve(Caller& caller, worker::TaskRequest request) {
   switch (request.action) {
-    case worker::Action::run:
+    case worker::TaskAction::run:
       return answer(caller, do_run(request));
-    case worker::Action::cancel:
+    case worker::TaskAction::cancel:
       return answer(caller, do_cancel(request));
-    case worker::Action::runs:
+    case worker::TaskAction::runs:
       return answer(caller, runs_.all());
-    case worker::Action::output:
+    case worker::TaskAction::output:
       break;
   }
   const auto* run = runs_.find(request.run);
@@ -303,7 +303,7 @@ void Keeper::take_report() {
     channel_.reset();  // SIGCHLD follows
     return;
   }
-  if (report->kind != Report::Kind::ended) return;
+  if (report->kind != TaskReport::Kind::ended) return;
   // What it wrote before its end. A process that it left behind may hold the pipe open.
   for (int i = 0; i < 64 && outputs_.count(report->run) != 0; ++i) {
     pollfd left{outputs_[report->run].get(), POLLIN, 0};

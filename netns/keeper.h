@@ -36,9 +36,9 @@ class Keeper {
   struct Caller {
     UniqueFd fd;
     std::string received;
-    std::optional<worker::Request> waiting;  // for output
-    Clock::time_point deadline{};            // of the request, or of the waiting
-    std::string answer;                      // what is still to be sent
+    std::optional<worker::TaskRequest> waiting;  // for output
+    Clock::time_point deadline{};                // of the request, or of the waiting
+    std::string answer;                          // what is still to be sent
     bool is_done = false;
   };
 
@@ -50,9 +50,9 @@ class Keeper {
   void read_from(Caller& caller);
   void answer(Caller& caller, std::string text);
   void flush(Caller& caller);
-  [[nodiscard]] std::string do_run(const worker::Request& request);
-  [[nodiscard]] std::string do_cancel(const worker::Request& request);
-  void serve(Caller& caller, worker::Request request);
+  [[nodiscard]] std::string do_run(const worker::TaskRequest& request);
+  [[nodiscard]] std::string do_cancel(const worker::TaskRequest& request);
+  void serve(Caller& caller, worker::TaskRequest request);
   void answer_waiting();
   void read_output(std::uint64_t run);
   void take_report();

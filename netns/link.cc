@@ -33,7 +33,7 @@ Result<void> add_veth(Netlink& host, const Agent& agent, int namespace_fd) {
   const auto name = device_name(agent.id);
   const auto outer = host_mac(agent.address);
   const auto inner = agent_mac(agent.address);
-  Message message{RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL};
+  NetlinkMessage message{RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL};
   message.extra<ifinfomsg>().ifi_family = AF_UNSPEC;
   message.put(IFLA_IFNAME, name);
   message.put(IFLA_ADDRESS, outer.data(), outer.size());
@@ -54,7 +54,7 @@ Result<void> add_veth(Netlink& host, const Agent& agent, int namespace_fd) {
 }
 
 Result<std::optional<Link>> find_link(Netlink& netlink, const std::string& name) {
-  Message message{RTM_GETLINK, 0};
+  NetlinkMessage message{RTM_GETLINK, 0};
   message.extra<ifinfomsg>().ifi_family = AF_UNSPEC;
   message.put(IFLA_IFNAME, name);
   std::optional<Link> found;
@@ -64,7 +64,7 @@ Result<std::optional<Link>> find_link(Netlink& netlink, const std::string& name)
 }
 
 Result<std::vector<Link>> fence_links(Netlink& netlink) {
-  Message message{RTM_GETLINK, NLM_F_DUMP};
+  NetlinkMessage message{RTM_GETLINK, NLM_F_DUMP};
   message.extra<ifinfomsg>().ifi_family = AF_UNSPEC;
   std::vector<Link> links;
   const auto answer = netlink.ask(message, [&](const nlmsghdr& part) {
@@ -81,7 +81,7 @@ Result<std::vector<Link>> fence_links(Netlink& netlink) {
 Result<void> raise_link(Netlink& netlink, int index, bool without_arp) {
   unsigned flags = IFF_UP;
   if (without_arp) flags |= IFF_NOARP;
-  Message message{RTM_NEWLINK, 0};
+  NetlinkMessage message{RTM_NEWLINK, 0};
   auto& info = message.extra<ifinfomsg>();
   info.ifi_family = AF_UNSPEC;
   info.ifi_index = index;
@@ -93,7 +93,7 @@ Result<void> raise_link(Netlink& netlink, int index, bool without_arp) {
 }
 
 Result<bool> remove_link(Netlink& netlink, const std::string& name) {
-  Message message{RTM_DELLINK, 0};
+  NetlinkMessage message{RTM_DELLINK, 0};
   message.extra<ifinfomsg>().ifi_family = AF_UNSPEC;
   message.put(IFLA_IFNAME, name);
   const auto answer = netlink.change(message);

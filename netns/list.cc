@@ -13,12 +13,12 @@
 namespace stile::netns {
 namespace {
 
-std::optional<UnixMicros> expiry_of(const Record& record) {
+std::optional<UnixMicros> expiry_of(const FenceRecord& record) {
   const auto card = config::parse_card(record.card, {"card", 0, {}});
   return card ? card->expires : std::nullopt;
 }
 
-std::string state_of(const Host& host, const Record& record, bool has_device,
+std::string state_of(const FenceHost& host, const FenceRecord& record, bool has_device,
                      const AgentElements& elements) {
   if (!record.is_complete) return "unfinished";
   if (!has_device) return "no device";
@@ -29,7 +29,7 @@ std::string state_of(const Host& host, const Record& record, bool has_device,
 
 }  // namespace
 
-Result<std::vector<Listed>> list_agents(Host& host) {
+Result<std::vector<ListedAgent>> list_agents(FenceHost& host) {
   const auto records = host.records.all();
   if (!records) return records.error();
   const auto links = fence_links(host.route);
@@ -38,9 +38,9 @@ Result<std::vector<Listed>> list_agents(Host& host) {
   if (!elements) return elements.error();
   std::set<std::string> devices;
   for (const auto& link : *links) devices.insert(link.name);
-  std::vector<Listed> agents;
+  std::vector<ListedAgent> agents;
   for (const auto& record : *records) {
-    Listed one;
+    ListedAgent one;
     one.agent = record.agent;
     one.device = device_name(record.agent.id);
     if (const auto uids = uid_range(host.setup.netns.subnet, record.agent.address)) {
@@ -49,14 +49,14 @@ Result<std::vector<Listed>> list_agents(Host& host) {
     const auto found = elements->of(record.agent);
     one.state = state_of(host, record, devices.count(one.device) != 0, found);
     one.expires = expiry_of(record);
-    one.passed = found.passed.value_or(Count{});
-    one.refused = found.refused.value_or(Count{});
+    one.passed = found.passed.value_or(PacketCount{});
+    one.refused = found.refused.value_or(PacketCount{});
     agents.push_back(std::move(one));
   }
   return agents;
 }
 
-std::string list_table(const std::vector<Listed>& agents) {
+std::string list_table(const std::vector<ListedAgent>& agents) {
   Table table{{{"AGENT"},
                {"ADDRESS"},
                {"DEVICE"},
@@ -73,7 +73,7 @@ std::string list_table(const std::vector<Listed>& agents) {
   return table.text();
 }
 
-std::string list_json(const std::vector<Listed>& agents) {
+std::string list_json(const std::vector<ListedAgent>& agents) {
   std::string text = "[";
   const char* separator = "";
   for (const auto& one : agents) {

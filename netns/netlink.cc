@@ -31,29 +31,29 @@ std::string words_of(const nlmsghdr& message) {
 
 }  // namespace
 
-Message::Message(std::uint16_t type, std::uint16_t flags)
+NetlinkMessage::NetlinkMessage(std::uint16_t type, std::uint16_t flags)
     : header_{mnl_nlmsg_put_header(buffer_.data())} {
   header_->nlmsg_type = type;
   header_->nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags);
 }
 
-void Message::put(std::uint16_t type, std::string_view text) {
+void NetlinkMessage::put(std::uint16_t type, std::string_view text) {
   mnl_attr_put_strz(header_, type, std::string{text}.c_str());
 }
 
-void Message::put(std::uint16_t type, const void* data, std::size_t size) {
+void NetlinkMessage::put(std::uint16_t type, const void* data, std::size_t size) {
   mnl_attr_put(header_, type, size, data);
 }
 
-void Message::put_u32(std::uint16_t type, std::uint32_t value) {
+void NetlinkMessage::put_u32(std::uint16_t type, std::uint32_t value) {
   mnl_attr_put_u32(header_, type, value);
 }
 
-void Message::put_address(std::uint16_t type, const acl::Address& v4) {
+void NetlinkMessage::put_address(std::uint16_t type, const acl::Address& v4) {
   mnl_attr_put_u32(header_, type, htonl(v4.v4_value()));
 }
 
-Error Answer::error(const std::string& what) const {
+Error KernelAnswer::error(const std::string& what) const {
   auto error = system_error(what, code);
   if (!words.empty()) error.message += " (" + words + ")";
   return error;
@@ -71,12 +71,12 @@ Result<Netlink> Netlink::open(int protocol) {
   return netlink;
 }
 
-Answer Netlink::change(Message& message) {
+KernelAnswer Netlink::change(NetlinkMessage& message) {
   message.header()->nlmsg_flags |= NLM_F_ACK;
   return ask(message, [](const nlmsghdr&) {});
 }
 
-Answer Netlink::ask(Message& message, const Each& each) {
+KernelAnswer Netlink::ask(NetlinkMessage& message, const Each& each) {
   const bool is_dump = (message.header()->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
   const bool has_ack = (message.header()->nlmsg_flags & NLM_F_ACK) != 0;
   message.header()->nlmsg_seq = ++sequence_;

@@ -18,12 +18,12 @@ namespace stile::netns {
 
 // One request under construction. The caller bounds everything put into it (device names,
 // addresses), far below the size of the buffer.
-class Message {
+class NetlinkMessage {
  public:
-  Message(std::uint16_t type, std::uint16_t flags);
-  Message(const Message&) = delete;  // header_ points into buffer_
-  Message& operator=(const Message&) = delete;
-  ~Message() = default;
+  NetlinkMessage(std::uint16_t type, std::uint16_t flags);
+  NetlinkMessage(const NetlinkMessage&) = delete;  // header_ points into buffer_
+  NetlinkMessage& operator=(const NetlinkMessage&) = delete;
+  ~NetlinkMessage() = default;
 
   template <class Header>
   Header& extra() {
@@ -43,7 +43,7 @@ class Message {
 };
 
 // The kernel's answer: 0 or an errno, with its error text if there is one.
-struct Answer {
+struct KernelAnswer {
   int code = 0;
   std::string words;
   [[nodiscard]] bool is_ok() const noexcept { return code == 0; }
@@ -57,11 +57,11 @@ class Netlink {
   static Result<Netlink> open(int protocol = NETLINK_ROUTE);
 
   // Requests a change; the kernel acknowledges it.
-  [[nodiscard]] Answer change(Message& message);
+  [[nodiscard]] KernelAnswer change(NetlinkMessage& message);
   // Queries the kernel; `each` gets every message of the answer. Without NLM_F_DUMP there is at
   // most one. EINTR: something changed during the dump, and the answer may be inconsistent. Retry.
   using Each = std::function<void(const nlmsghdr&)>;
-  [[nodiscard]] Answer ask(Message& message, const Each& each);
+  [[nodiscard]] KernelAnswer ask(NetlinkMessage& message, const Each& each);
 
   // For listening to events.
   [[nodiscard]] Result<void> join(unsigned group);

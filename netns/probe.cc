@@ -151,7 +151,7 @@ std::optional<std::uint64_t> find_token(std::string_view bytes, std::uint64_t ru
   return number;
 }
 
-Verdict judge(Expected expected, const Facts& facts) {
+ProbeVerdict judge(Expected expected, const Facts& facts) {
   const bool may_reach = expected == Expected::passes || expected == Expected::captured;
   if (!facts.not_sent.empty()) return {"not sent: " + facts.not_sent, false};
   if (!facts.left_through.empty()) return {"left through " + facts.left_through, false};

@@ -55,11 +55,11 @@ struct Facts {
   bool is_refused = false;    // the counter of refused packets has risen
 };
 
-struct Verdict {
+struct ProbeVerdict {
   std::string got;
   bool is_good = false;
 };
 // Silence is a failure: a probe must be counted, or at least be seen to arrive.
-[[nodiscard]] Verdict judge(Expected expected, const Facts& facts);
+[[nodiscard]] ProbeVerdict judge(Expected expected, const Facts& facts);
 
 }  // namespace stile::netns

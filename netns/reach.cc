@@ -78,12 +78,12 @@ Result<Reach> reach(const Agent& agent, const sockaddr_in& address,
 
 }  // namespace
 
-Result<Reach> reach_proxy(const Host& host, const Agent& agent) {
+Result<Reach> reach_proxy(const FenceHost& host, const Agent& agent) {
   const auto& settings = host.setup.netns;
   return reach(agent, socket_address(settings.gateway, settings.port), try_once);
 }
 
-Result<Reach> reach_names(const Host& host, const Agent& agent) {
+Result<Reach> reach_names(const FenceHost& host, const Agent& agent) {
   constexpr std::uint16_t name_server_port = 53;
   return reach(agent, socket_address(host.setup.netns.gateway, name_server_port), ask_once);
 }
@@ -114,7 +114,7 @@ std::vector<std::string> dropping_chains(std::string_view listing) {
   return found;
 }
 
-std::string reach_warning(const Host& host, const Agent& agent) {
+std::string reach_warning(const FenceHost& host, const Agent& agent) {
   const auto& settings = host.setup.netns;
   const auto reach = reach_proxy(host, agent);
   if (!reach) return reach.error().message;

@@ -17,17 +17,17 @@ enum class Reach : std::uint8_t {
 };
 
 // Opens and closes one connection to the gateway from inside the namespace.
-[[nodiscard]] Result<Reach> reach_proxy(const Host& host, const Agent& agent);
+[[nodiscard]] Result<Reach> reach_proxy(const FenceHost& host, const Agent& agent);
 
 // Sends one message to the name server from inside the namespace. It asks for no name, so it leaves
 // no line in the log.
-[[nodiscard]] Result<Reach> reach_names(const Host& host, const Agent& agent);
+[[nodiscard]] Result<Reach> reach_names(const FenceHost& host, const Agent& agent);
 
 // Base chains of other tables that drop the proxy's packets by default, from the output of `nft
 // list chains`: "inet filter input". Pure.
 [[nodiscard]] std::vector<std::string> dropping_chains(std::string_view listing);
 
 // A warning for the operator, with the rule that would help; empty if the port is reachable.
-[[nodiscard]] std::string reach_warning(const Host& host, const Agent& agent);
+[[nodiscard]] std::string reach_warning(const FenceHost& host, const Agent& agent);
 
 }  // namespace stile::netns

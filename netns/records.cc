@@ -1,4 +1,4 @@
-// Records: the journal of what `stile-netns` created, one file per agent in /run/stile/netns.
+// FenceRecords: the journal of what `stile-netns` created, one file per agent in /run/stile/netns.
 #include "netns/records.h"
 
 #include <string_view>
@@ -15,13 +15,13 @@ constexpr std::size_t most_record_bytes = 128U << 10U;  // a card has 64 KiB at 
 
 std::string name_of(const Agent& agent) { return agent.id + separator + agent.address.text(); }
 
-std::optional<Records::Owner> owner_of(const std::string& name) {
+std::optional<FenceRecords::Owner> owner_of(const std::string& name) {
   const auto at = name.find(separator);
   if (at == std::string::npos) return std::nullopt;
   const auto address = acl::Address::parse(std::string_view{name}.substr(at + 1));
   const auto id = name.substr(0, at);
   if (!address || !is_agent_id(id)) return std::nullopt;
-  return Records::Owner{id, *address};
+  return FenceRecords::Owner{id, *address};
 }
 
 // The value of a line "key=value"; empty: there is none.
@@ -39,13 +39,13 @@ std::string value_of(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-Result<Records> Records::open() {
+Result<FenceRecords> FenceRecords::open() {
   auto directory = open_directory(directory_path, 0700);
   if (!directory) return directory.error();
-  return Records{std::move(*directory)};
+  return FenceRecords{std::move(*directory)};
 }
 
-Result<std::vector<Records::Owner>> Records::owners() const {
+Result<std::vector<FenceRecords::Owner>> FenceRecords::owners() const {
   const auto names = names_in(directory_.get());
   if (!names)
     return Error{std::string{"cannot read "} + directory_path + ": " + names.error().message};
@@ -56,8 +56,8 @@ Result<std::vector<Records::Owner>> Records::owners() const {
   return owners;
 }
 
-Result<Record> Records::read(const Owner& owner) const {
-  Record record{{owner.id, owner.address, {}, false}, false, {}, {}};
+Result<FenceRecord> FenceRecords::read(const Owner& owner) const {
+  FenceRecord record{{owner.id, owner.address, {}, false}, false, {}, {}};
   const auto text = read_file(directory_.get(), name_of(record.agent), most_record_bytes);
   if (!text) return text.error();
   if (*text) {
@@ -70,10 +70,10 @@ Result<Record> Records::read(const Owner& owner) const {
   return record;
 }
 
-Result<std::vector<Record>> Records::all() const {
+Result<std::vector<FenceRecord>> FenceRecords::all() const {
   const auto known = owners();
   if (!known) return known.error();
-  std::vector<Record> records;
+  std::vector<FenceRecord> records;
   for (const auto& owner : *known) {
     auto record = read(owner);
     if (!record) return record.error();
@@ -82,7 +82,7 @@ Result<std::vector<Record>> Records::all() const {
   return records;
 }
 
-Result<std::optional<Record>> Records::find(const std::string& id) const {
+Result<std::optional<FenceRecord>> FenceRecords::find(const std::string& id) const {
   const auto known = owners();
   if (!known) return known.error();
   for (const auto& owner : *known) {
@@ -91,10 +91,10 @@ Result<std::optional<Record>> Records::find(const std::string& id) const {
     if (!record) return record.error();
     return std::optional{std::move(*record)};
   }
-  return std::optional<Record>{};
+  return std::optional<FenceRecord>{};
 }
 
-Result<void> Records::write(const Record& record) const {
+Result<void> FenceRecords::write(const FenceRecord& record) const {
   if ((record.bound_by + record.card).find('\n') != std::string::npos) {
     return Error{"a line break in " + record.bound_by};
   }
@@ -105,7 +105,7 @@ Result<void> Records::write(const Record& record) const {
   return replace_file(directory_.get(), name_of(record.agent), text, 0600, FileOwner{0, 0});
 }
 
-Result<void> Records::remove(const Agent& agent) const {
+Result<void> FenceRecords::remove(const Agent& agent) const {
   const auto removed = remove_file(directory_.get(), name_of(agent));
   if (!removed) return removed.error();
   return {};

@@ -1,4 +1,4 @@
-// Records: the journal of what `stile-netns` created, one file per agent in /run/stile/netns.
+// FenceRecords: the journal of what `stile-netns` created, one file per agent in /run/stile/netns.
 //
 // A record is written first and removed last, so everything that a killed process leaves behind
 // belongs to an incomplete record.
@@ -14,20 +14,20 @@
 
 namespace stile::netns {
 
-struct Record {
+struct FenceRecord {
   Agent agent;
   bool is_complete = false;
   std::string bound_by;  // the operator's file that binds the agent; empty: our own card does
   std::string card;      // its text, one line, so that a lost card can be written again
 };
 
-class Records {
+class FenceRecords {
  public:
-  static Result<Records> open();
+  static Result<FenceRecords> open();
 
-  [[nodiscard]] Result<std::vector<Record>> all() const;
-  [[nodiscard]] Result<std::optional<Record>> find(const std::string& id) const;
-  [[nodiscard]] Result<void> write(const Record& record) const;
+  [[nodiscard]] Result<std::vector<FenceRecord>> all() const;
+  [[nodiscard]] Result<std::optional<FenceRecord>> find(const std::string& id) const;
+  [[nodiscard]] Result<void> write(const FenceRecord& record) const;
   [[nodiscard]] Result<void> remove(const Agent& agent) const;
 
   // The agents and their addresses, from the file names alone: with a thousand agents, opening each
@@ -39,8 +39,8 @@ class Records {
   [[nodiscard]] Result<std::vector<Owner>> owners() const;
 
  private:
-  explicit Records(UniqueFd directory) : directory_{std::move(directory)} {}
-  [[nodiscard]] Result<Record> read(const Owner& owner) const;
+  explicit FenceRecords(UniqueFd directory) : directory_{std::move(directory)} {}
+  [[nodiscard]] Result<FenceRecord> read(const Owner& owner) const;
 
   UniqueFd directory_;
 };

@@ -15,7 +15,7 @@ struct Left {
   std::optional<UniqueFd> namespace_fd;
 };
 
-Result<Left> remove_locked(Host& host, const std::string& id, const std::string& instance,
+Result<Left> remove_locked(FenceHost& host, const std::string& id, const std::string& instance,
                            const BeforeStep& before) {
   const auto lock = Lock::take();
   if (!lock) return lock.error();
@@ -30,8 +30,8 @@ Result<Left> remove_locked(Host& host, const std::string& id, const std::string&
 
 }  // namespace
 
-Result<Removed> remove(Host& host, const std::string& id, bool kill, const std::string& instance,
-                       const BeforeStep& before) {
+Result<Removed> remove(FenceHost& host, const std::string& id, bool kill,
+                       const std::string& instance, const BeforeStep& before) {
   if (!is_agent_id(id)) return Error{"not an id of an agent"};
   const auto left = remove_locked(host, id, instance, before);
   if (!left) return left.error();

@@ -18,7 +18,7 @@ struct Removed {
 };
 
 // With an instance, an agent of that id with another instance is left alone, as if there were none.
-[[nodiscard]] Result<Removed> remove(Host& host, const std::string& id, bool kill,
+[[nodiscard]] Result<Removed> remove(FenceHost& host, const std::string& id, bool kill,
                                      const std::string& instance = {},
                                      const BeforeStep& before = {});
 

@@ -16,7 +16,7 @@
 namespace stile::netns {
 namespace {
 
-Result<Done> repair_agent(Host& host, Record& record) {
+Result<Done> repair_agent(FenceHost& host, FenceRecord& record) {
   const auto& id = record.agent.id;
   if (!record.is_complete) {
     if (const auto removed = remove_all(host, record); !removed) return removed.error();
@@ -33,7 +33,7 @@ Result<Done> repair_agent(Host& host, Record& record) {
 
 // Devices and elements without a record. They give no network access: the table drops packets from
 // such a device, and such an element matches no device.
-Result<Done> remove_strangers(Host& host, const std::vector<Record>& records) {
+Result<Done> remove_strangers(FenceHost& host, const std::vector<FenceRecord>& records) {
   std::set<std::string> devices;
   std::set<std::pair<std::string, acl::Address>> pairs;
   for (const auto& record : records) {
@@ -67,7 +67,7 @@ Result<Done> remove_strangers(Host& host, const std::vector<Record>& records) {
   return done;
 }
 
-Result<Done> admit_missing(Host& host) {
+Result<Done> admit_missing(FenceHost& host) {
   const auto records = host.records.all();
   if (!records) return records.error();
   const auto elements = read_all_elements(host.netfilter);
@@ -87,7 +87,7 @@ Result<Done> admit_missing(Host& host) {
   return done;
 }
 
-Result<Done> shut_open_devices(Host& host) {
+Result<Done> shut_open_devices(FenceHost& host) {
   const auto links = fence_links(host.route);
   if (!links) return links.error();
   Done done;
@@ -104,7 +104,7 @@ void append(Done& all, const Done& more) { all.insert(all.end(), more.begin(), m
 
 }  // namespace
 
-Result<Done> repair(Host& host) {
+Result<Done> repair(FenceHost& host) {
   const auto lock = Lock::take();
   if (!lock) return lock.error();
   auto done = raise_fence(host);
@@ -119,7 +119,7 @@ Result<Done> repair(Host& host) {
       first_error = record.agent.id + ": " + repaired.error().message;
     }
   }
-  std::erase_if(*records, [](const Record& record) { return !record.is_complete; });
+  std::erase_if(*records, [](const FenceRecord& record) { return !record.is_complete; });
   auto strangers = remove_strangers(host, *records);
   if (!strangers) return strangers;
   append(*done, *strangers);
@@ -127,7 +127,7 @@ Result<Done> repair(Host& host) {
   return done;
 }
 
-Result<Done> hold_fence(Host& host, Hold what) {
+Result<Done> hold_fence(FenceHost& host, Hold what) {
   const auto lock = Lock::take();
   if (!lock) return lock.error();
   auto done = raise_fence(host);

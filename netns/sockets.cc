@@ -45,7 +45,7 @@ Filter peer_filter(const acl::Address& peer) {
 // With the old form of the request, one pass over the kernel's table finds the sockets of both
 // families: the IPv4 connections of a listener on [::] are IPv6 sockets.
 Result<std::vector<inet_diag_req_v2>> find_sockets(Netlink& diag, const acl::Address& peer) {
-  Message message{TCPDIAG_GETSOCK, NLM_F_DUMP};
+  NetlinkMessage message{TCPDIAG_GETSOCK, NLM_F_DUMP};
   auto& request = message.extra<inet_diag_req>();
   request.idiag_family = AF_INET;
   request.idiag_states = all_states & ~(1U << listening);
@@ -75,7 +75,7 @@ Result<int> close_sockets_with(const acl::Address& peer) {
   if (!found) return found.error();
   int closed = 0;
   for (const auto& socket : *found) {
-    Message message{SOCK_DESTROY, 0};
+    NetlinkMessage message{SOCK_DESTROY, 0};
     message.extra<inet_diag_req_v2>() = socket;
     // Already closed, or not supported by the kernel: the daemon closes it when its card is
     // removed.

@@ -27,7 +27,7 @@ std::uint16_t nft_type(int message) {
   return static_cast<std::uint16_t>((NFNL_SUBSYS_NFTABLES << 8U) | message);
 }
 
-void start(Message& message) {
+void start(NetlinkMessage& message) {
   auto& header = message.extra<nfgenmsg>();
   header.nfgen_family = NFPROTO_INET;
   header.version = NFNETLINK_V0;
@@ -57,7 +57,7 @@ std::uint64_t number_of(const nlattr& attribute) {
 
 struct Element {
   std::string key;
-  Count count;
+  PacketCount count;
 };
 
 // { KEY { VALUE }, EXPR { NAME "counter", DATA { BYTES, PACKETS } } }
@@ -83,10 +83,10 @@ Element element_of(const nlattr& nest) {
 
 using EachElement = std::function<void(const Element&)>;
 
-Answer ask_elements(Netlink& netfilter, const char* set, const std::string* key,
-                    const EachElement& each) {
+KernelAnswer ask_elements(Netlink& netfilter, const char* set, const std::string* key,
+                          const EachElement& each) {
   const std::uint16_t dump = NLM_F_DUMP;
-  Message message{nft_type(NFT_MSG_GETSETELEM), key == nullptr ? dump : std::uint16_t{0}};
+  NetlinkMessage message{nft_type(NFT_MSG_GETSETELEM), key == nullptr ? dump : std::uint16_t{0}};
   start(message);
   message.put(NFTA_SET_ELEM_LIST_TABLE, table_name);
   message.put(NFTA_SET_ELEM_LIST_SET, set);
@@ -107,9 +107,9 @@ Answer ask_elements(Netlink& netfilter, const char* set, const std::string* key,
   });
 }
 
-Result<std::optional<Count>> read_element(Netlink& netfilter, const char* set,
-                                          const std::string& key) {
-  std::optional<Count> found;
+Result<std::optional<PacketCount>> read_element(Netlink& netfilter, const char* set,
+                                                const std::string& key) {
+  std::optional<PacketCount> found;
   const auto answer =
       ask_elements(netfilter, set, &key, [&](const Element& element) { found = element.count; });
   if (!answer.is_ok() && answer.code != ENOENT) return answer.error("cannot read the table");
@@ -149,8 +149,8 @@ const std::array<Kind, 5>& kinds() {
   return all;
 }
 
-Answer append_kind(Netlink& netfilter, const Kind& kind, std::string& shape) {
-  Message message{nft_type(kind.message), NLM_F_DUMP};
+KernelAnswer append_kind(Netlink& netfilter, const Kind& kind, std::string& shape) {
+  NetlinkMessage message{nft_type(kind.message), NLM_F_DUMP};
   start(message);
   // The kernel filters out other tables, where it can: a host may have thousands of rules.
   if (kind.message == NFT_MSG_GETRULE || kind.message == NFT_MSG_GETOBJ) {

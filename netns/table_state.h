@@ -16,22 +16,22 @@
 
 namespace stile::netns {
 
-struct Count {
+struct PacketCount {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
 };
 
 // The elements of one agent; nullopt: not in the set.
 struct AgentElements {
-  std::optional<Count> passed;   // of `agents`
-  std::optional<Count> refused;  // of `refused`
-  bool is_captured = false;      // in `captured`
+  std::optional<PacketCount> passed;   // of `agents`
+  std::optional<PacketCount> refused;  // of `refused`
+  bool is_captured = false;            // in `captured`
 };
 
 struct AllElements {
-  std::map<std::pair<std::string, acl::Address>, Count> agents;  // by device and address
-  std::map<std::string, Count> refused;                          // by device
-  std::set<std::pair<std::string, acl::Address>> captured;       // by device and address
+  std::map<std::pair<std::string, acl::Address>, PacketCount> agents;  // by device and address
+  std::map<std::string, PacketCount> refused;                          // by device
+  std::set<std::pair<std::string, acl::Address>> captured;             // by device and address
   [[nodiscard]] AgentElements of(const Agent& agent) const;
 };
 

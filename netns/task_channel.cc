@@ -63,13 +63,13 @@ std::optional<Order> receive_order(int channel, Streams& streams) {
   return order;
 }
 
-bool send_report(int channel, const Report& report) {
+bool send_report(int channel, const TaskReport& report) {
   return ::send(channel, &report, sizeof report, MSG_NOSIGNAL) ==
          static_cast<ssize_t>(sizeof report);
 }
 
-std::optional<Report> receive_report(int channel) {
-  Report report;
+std::optional<TaskReport> receive_report(int channel) {
+  TaskReport report;
   ssize_t got = 0;
   do {
     got = ::recv(channel, &report, sizeof report, 0);

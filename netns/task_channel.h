@@ -17,7 +17,7 @@ struct Order {
   std::uint64_t run = 0;
 };
 
-struct Report {
+struct TaskReport {
   enum class Kind : std::uint32_t { ready, ended };
   Kind kind = Kind::ended;
   std::int32_t exit_status = 0;
@@ -34,7 +34,7 @@ struct Streams {
 [[nodiscard]] bool send_order(int channel, const Order& order, const Streams* streams);
 // nullopt: the other side has closed.
 [[nodiscard]] std::optional<Order> receive_order(int channel, Streams& streams);
-[[nodiscard]] bool send_report(int channel, const Report& report);
-[[nodiscard]] std::optional<Report> receive_report(int channel);
+[[nodiscard]] bool send_report(int channel, const TaskReport& report);
+[[nodiscard]] std::optional<TaskReport> receive_report(int channel);
 
 }  // namespace stile::netns

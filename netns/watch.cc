@@ -86,7 +86,7 @@ bool may_open_fence(const nlmsghdr& event, int protocol) {
   }
 }
 
-Error watch(Host& host, const std::function<void()>& ready,
+Error watch(FenceHost& host, const std::function<void()>& ready,
             const std::function<void(const std::string&)>& say) {
   // Subscribes before the first check, so that no event in between is missed.
   auto filter = follow(NETLINK_NETFILTER, {NFNLGRP_NFTABLES});

@@ -18,7 +18,7 @@ namespace stile::netns {
 // Follows the kernel's events and restores what is missing immediately. Checks everything once a
 // minute, since not every sysctl change causes an event. Calls `ready` when the fence is complete
 // for the first time, and `say` with each change. Returns only with an error.
-[[nodiscard]] Error watch(Host& host, const std::function<void()>& ready,
+[[nodiscard]] Error watch(FenceHost& host, const std::function<void()>& ready,
                           const std::function<void(const std::string&)>& say);
 
 // Sends "READY=1" to systemd, if systemd started us and waits for it.

@@ -58,8 +58,8 @@ Result<void> close_journal() {
   return {};
 }
 
-int first_process(const Entry& entry, const worker::WorkerFile& file, const UniqueFd& channel,
-                  const sigset_t& mask) {
+int first_process(const NamespaceEntry& entry, const worker::WorkerFile& file,
+                  const UniqueFd& channel, const sigset_t& mask) {
   const auto fail = [](const Error& error) {
     std::fprintf(stderr, "stile-netns: %s\n", error.message.c_str());
     return confine::own_failure;
@@ -72,7 +72,7 @@ int first_process(const Entry& entry, const worker::WorkerFile& file, const Uniq
 
 }  // namespace
 
-Result<int> keep_worker(Host& host, const worker::WorkerFile& file) {
+Result<int> keep_worker(FenceHost& host, const worker::WorkerFile& file) {
   const auto record = host.records.find(file.id);
   if (!record) return record.error();
   if (!*record || (*record)->agent.instance != file.instance) {
@@ -97,7 +97,7 @@ Result<int> keep_worker(Host& host, const worker::WorkerFile& file) {
   }
   inside.reset();
   const auto report = receive_report(outside.get());
-  if (!report || report->kind != Report::Kind::ready) {
+  if (!report || report->kind != TaskReport::Kind::ready) {
     return Error{"the worker could not be set up"};
   }
   auto keeper = Keeper::make(file, std::move(outside), child, owner);

@@ -17,6 +17,6 @@ inline constexpr id_t worker_user = 1000;
 // Runs the worker in the namespaces of its agent, which must exist, and serves requests for tasks
 // at its socket. Ends with the worker's command, or on SIGTERM after the tasks have ended. Returns
 // the exit status; an error means that the worker did not start.
-[[nodiscard]] Result<int> keep_worker(Host& host, const worker::WorkerFile& file);
+[[nodiscard]] Result<int> keep_worker(FenceHost& host, const worker::WorkerFile& file);
 
 }  // namespace stile::netns

@@ -29,7 +29,7 @@ class Inside {
     ::sigaddset(&set, SIGCHLD);
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
     const UniqueFd children{::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
-    if (!children || !send_report(channel, {Report::Kind::ready, 0, 0})) {
+    if (!children || !send_report(channel, {TaskReport::Kind::ready, 0, 0})) {
       return confine::own_failure;
     }
     while (true) {
@@ -60,7 +60,7 @@ class Inside {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(become(command, streams));
     if (child < 0)
-      return send_report(channel, {Report::Kind::ended, confine::own_failure, order->run});
+      return send_report(channel, {TaskReport::Kind::ended, confine::own_failure, order->run});
     processes_[order->run] = child;
     return true;
   }
@@ -84,7 +84,7 @@ class Inside {
         if (process != ended) continue;
         const int code =
             WIFEXITED(status) ? WEXITSTATUS(status) : confine::signal_base + WTERMSIG(status);
-        static_cast<void>(send_report(channel, {Report::Kind::ended, code, run}));
+        static_cast<void>(send_report(channel, {TaskReport::Kind::ended, code, run}));
         processes_.erase(std::uint64_t{run});
         break;
       }

@@ -1,4 +1,5 @@
-// Channel: synchronizes the process outside with the first process inside until the command starts.
+// StepChannel: synchronizes the process outside with the first process inside until the command
+// starts.
 #include "run/channel.h"
 
 #include <sys/socket.h>
@@ -26,15 +27,15 @@ struct Message {
 
 }  // namespace
 
-Result<std::pair<Channel, Channel>> Channel::make() {
+Result<std::pair<StepChannel, StepChannel>> StepChannel::make() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return system_error("cannot make a pair of sockets");
   }
-  return std::pair{Channel{ends[0]}, Channel{ends[1]}};
+  return std::pair{StepChannel{ends[0]}, StepChannel{ends[1]}};
 }
 
-Result<void> Channel::send(int descriptor) const {
+Result<void> StepChannel::send(int descriptor) const {
   Message message;
   if (descriptor >= 0) {
     message.header.msg_control = message.room.data();
@@ -53,7 +54,7 @@ Result<void> Channel::send(int descriptor) const {
   return {};
 }
 
-Result<UniqueFd> Channel::receive() const {
+Result<UniqueFd> StepChannel::receive() const {
   Message message;
   message.header.msg_control = message.room.data();
   message.header.msg_controllen = message.room.size();
@@ -69,13 +70,13 @@ Result<UniqueFd> Channel::receive() const {
   return UniqueFd{descriptor};
 }
 
-Result<void> Channel::await_step() const {
+Result<void> StepChannel::await_step() const {
   const auto received = receive();
   if (!received) return received.error();
   return {};
 }
 
-Result<UniqueFd> Channel::receive_descriptor() const {
+Result<UniqueFd> StepChannel::receive_descriptor() const {
   auto received = receive();
   if (received && !*received) return Error{"the other process sent no socket"};
   return received;

@@ -1,4 +1,5 @@
-// Channel: synchronizes the process outside with the first process inside until the command starts.
+// StepChannel: synchronizes the process outside with the first process inside until the command
+// starts.
 #pragma once
 
 #include <utility>
@@ -10,9 +11,9 @@ namespace stile::run {
 
 // One end of a socket pair. Each message is one step. If the other end is closed, the next step
 // fails, so neither side continues alone.
-class Channel {
+class StepChannel {
  public:
-  static Result<std::pair<Channel, Channel>> make();
+  static Result<std::pair<StepChannel, StepChannel>> make();
 
   void close() { fd_.reset(); }
   [[nodiscard]] Result<void> send_step() const { return send(-1); }
@@ -21,7 +22,7 @@ class Channel {
   [[nodiscard]] Result<UniqueFd> receive_descriptor() const;
 
  private:
-  explicit Channel(int fd) : fd_{fd} {}
+  explicit StepChannel(int fd) : fd_{fd} {}
   [[nodiscard]] Result<void> send(int descriptor) const;
   [[nodiscard]] Result<UniqueFd> receive() const;
   UniqueFd fd_;

@@ -22,9 +22,10 @@ using Json = nlohmann::json;
 
 constexpr std::chrono::seconds last_lines{2};
 // A daemon answers in milliseconds unless it is stopped.
-constexpr control::Client::Bounds client_bounds{std::chrono::seconds{5}, std::size_t{1} << 20U};
+constexpr control::ControlClient::Bounds client_bounds{std::chrono::seconds{5},
+                                                       std::size_t{1} << 20U};
 
-Result<Json> answer_of(control::Client& daemon, const Json& request, int descriptor = -1) {
+Result<Json> answer_of(control::ControlClient& daemon, const Json& request, int descriptor = -1) {
   const auto line = daemon.ask(request.dump(), descriptor);
   if (!line) return Error{line.error().message + "; nothing was run"};
   auto answer = Json::parse(*line, nullptr, false);
@@ -36,7 +37,7 @@ Result<Json> answer_of(control::Client& daemon, const Json& request, int descrip
   return Error{"the daemon refuses: " + error.value("message", std::string{"(no reason)"})};
 }
 
-Result<void> ask(control::Client& daemon, const Json& request, int descriptor = -1) {
+Result<void> ask(control::ControlClient& daemon, const Json& request, int descriptor = -1) {
   const auto answer = answer_of(daemon, request, descriptor);
   if (!answer) return answer.error();
   return {};
@@ -56,7 +57,7 @@ std::string variable_of(const Json& listed, const std::string& agent) {
 }
 
 // The agent does not exist yet, so the daemon cannot say what it needs.
-Result<Trust> ask_trust(control::Client& daemon, const config::AgentSettings& settings,
+Result<Trust> ask_trust(control::ControlClient& daemon, const config::AgentSettings& settings,
                         const std::string& agent) {
   Trust trust;
   const bool opens =
@@ -118,9 +119,9 @@ Result<std::unique_ptr<Daemon>> Daemon::open(const std::string& socket, const La
                                              Summary& summary) {
   const auto card = make_card(launch);
   if (!card) return card.error();
-  std::vector<control::Client> connections;
+  std::vector<control::ControlClient> connections;
   for (int i = 0; i < 3; ++i) {
-    auto connected = control::Client::connect(socket, client_bounds);
+    auto connected = control::ControlClient::connect(socket, client_bounds);
     if (!connected) return Error{connected.error().message};
     connections.push_back(std::move(*connected));
   }
@@ -132,7 +133,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(const std::string& socket, const La
   return made;
 }
 
-Daemon::Daemon(std::string card, std::string agent, std::vector<control::Client> connections,
+Daemon::Daemon(std::string card, std::string agent, std::vector<control::ControlClient> connections,
                Summary& summary)
     : card_{std::move(card)},
       agent_{std::move(agent)},

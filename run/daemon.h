@@ -30,14 +30,14 @@ class Daemon final : public Service {
   [[nodiscard]] Trust trust() const override { return trust_; }
 
  private:
-  Daemon(std::string card, std::string agent, std::vector<control::Client> connections,
+  Daemon(std::string card, std::string agent, std::vector<control::ControlClient> connections,
          Summary& summary);
   void read_tail();
 
   std::string card_, agent_;
   Trust trust_;
-  std::optional<control::Client> adoption_;  // the agent exists as long as this is open
-  control::Client tail_, questions_;
+  std::optional<control::ControlClient> adoption_;  // the agent exists as long as this is open
+  control::ControlClient tail_, questions_;
   Summary& summary_;
   std::thread reader_;
   std::atomic<bool> is_stopping_ = false;

@@ -13,7 +13,7 @@ namespace stile::run {
 namespace {
 
 std::string_view kind_of(const confine::Mount& mount) {
-  using enum confine::Content;
+  using enum confine::MountContent;
   switch (mount.content) {
     case bind:
       return mount.is_writable ? "writable" : "read-only";

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Homes that must not become a workspace as a whole: the caller's under both names, and root's.
-void add_homes(const std::vector<std::string>& environment, confine::Request& request) {
+void add_homes(const std::vector<std::string>& environment, confine::PlanRequest& request) {
   std::vector<std::string> homes{variable(environment, "HOME"), "/root"};
   // NOLINTNEXTLINE(concurrency-mt-unsafe): before the first thread
   if (const passwd* entry = ::getpwuid(::geteuid())) homes.emplace_back(entry->pw_dir);
@@ -54,7 +54,7 @@ std::vector<std::string> given_variables(const std::vector<std::string>& environ
   return given;
 }
 
-void add_log(const Options& options, confine::Request& request, confine::ViewRequest& view) {
+void add_log(const Options& options, confine::PlanRequest& request, confine::ViewRequest& view) {
   struct stat status {};
   if (!options.audit || ::stat(options.audit->c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return;
@@ -72,7 +72,7 @@ Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
   std::error_code failed;
   const auto& identity = launch.identity;
   const auto& permissions = launch.permissions;
-  confine::Request request;
+  confine::PlanRequest request;
   CommandFiles files;
   request.files = options.files == "host" ? confine::Files::host : confine::Files::view;
   request.directory = permissions.workspace;
@@ -128,8 +128,9 @@ Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
 void show_resolver(const CapturePlan& capture, confine::View& view) {
   for (auto& file : confine::name_files(capture.resolver_text())) {
     if (file.place.empty()) continue;
-    view.mounts.push_back(
-        {.target = file.place, .content = confine::Content::text, .text = std::move(file.text)});
+    view.mounts.push_back({.target = file.place,
+                           .content = confine::MountContent::text,
+                           .text = std::move(file.text)});
   }
 }
 

@@ -107,7 +107,7 @@ int run_command(const Plan& plan) {
 }
 
 // When this process ends, the kernel kills all others in the PID namespace.
-int live_inside(const Plan& plan, const Channel& channel) {
+int live_inside(const Plan& plan, const StepChannel& channel) {
   const auto fail = [](const Error& error) {
     complain(error.message);
     return confine::own_failure;
@@ -145,7 +145,7 @@ pid_t fork_into_namespaces() {
 }  // namespace
 
 Result<Jail> Jail::make(const Plan& plan) {
-  auto ends = Channel::make();
+  auto ends = StepChannel::make();
   if (!ends) return ends.error();
   auto& [outside, inside] = *ends;
   const pid_t pid = fork_into_namespaces();

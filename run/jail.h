@@ -50,11 +50,11 @@ class Jail {
   void abandon();
 
  private:
-  Jail(pid_t pid, Channel channel) : pid_{pid}, channel_{std::move(channel)} {}
+  Jail(pid_t pid, StepChannel channel) : pid_{pid}, channel_{std::move(channel)} {}
   [[nodiscard]] Result<void> prepare(const Plan& plan);
   [[nodiscard]] Result<void> receive(std::size_t count, std::vector<UniqueFd>& to) const;
   pid_t pid_;
-  Channel channel_;
+  StepChannel channel_;
   UniqueFd listener_;
   std::vector<UniqueFd> captured_, host_ports_;
 };

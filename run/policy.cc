@@ -45,7 +45,7 @@ config::Checked<Policy> make_policy(const Launch& launch, bool runs_nothing) {
   settings.agent = {agent};
   settings.intercept.ca = "";  // in memory
   config::Loaded loaded{std::move(settings), {}, std::move(lists), {}, ::geteuid(), {}};
-  auto shared = std::make_unique<config::Shared>(config::share(loaded));
+  auto shared = std::make_unique<config::SharedParts>(config::share(loaded));
   auto compiled = config::compile_agent(agent, *shared);
   if (!compiled) return compiled.error();
   // Read once: the command may be able to replace a file, and would choose the next value.

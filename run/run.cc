@@ -177,8 +177,8 @@ void ask_on_terminal(Launch& launch) {
 std::unique_ptr<TerminalAsks> open_terminal_asks(const std::string& socket,
                                                  const std::string& agent,
                                                  const std::string& selector, LiveLines& live) {
-  auto follower = control::Client::connect(socket, {});
-  auto answers = control::Client::connect(socket, {});
+  auto follower = control::ControlClient::connect(socket, {});
+  auto answers = control::ControlClient::connect(socket, {});
   if (!follower || !answers) return nullptr;
   return std::make_unique<TerminalAsks>(std::move(*follower), std::move(*answers), agent, selector,
                                         [&live](std::string line) { live.tell(std::move(line)); });
@@ -242,7 +242,7 @@ int run(const Options& options) {
     std::fprintf(stderr, "stile: %s\n", notice.c_str());
   }
   plan->mask = confine::block_signals();
-  const Terminal terminal;
+  const TerminalForeground terminal;
   auto jail = Jail::make(*plan);
   if (!jail) return fail(jail.error().message);
   const Attempts attempts{jail->first_process()};

@@ -1,4 +1,4 @@
-// Terminal: gives the terminal back to its previous process group.
+// TerminalForeground: gives the terminal back to its previous process group.
 #include "run/terminal.h"
 
 #include <fcntl.h>
@@ -8,12 +8,12 @@
 
 namespace stile::run {
 
-Terminal::Terminal() {
+TerminalForeground::TerminalForeground() {
   UniqueFd fd{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)};
   if (fd && ::tcgetpgrp(fd.get()) == ::getpgrp()) fd_ = std::move(fd);
 }
 
-Terminal::~Terminal() {
+TerminalForeground::~TerminalForeground() {
   if (!fd_ || ::tcgetpgrp(fd_.get()) == ::getpgrp()) return;
   // A background process that asks for this is stopped, unless it blocks the signal.
   sigset_t stop;

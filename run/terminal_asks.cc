@@ -90,8 +90,8 @@ bool TerminalAsks::is_possible() {
   return terminal && ::tcgetpgrp(terminal.get()) == ::getpgrp();
 }
 
-TerminalAsks::TerminalAsks(control::Client client, control::Client answers, std::string agent,
-                           std::string selector, Tell tell)
+TerminalAsks::TerminalAsks(control::ControlClient client, control::ControlClient answers,
+                           std::string agent, std::string selector, Tell tell)
     : answers_{std::move(answers)},
       first_{std::move(client)},
       agent_{std::move(agent)},

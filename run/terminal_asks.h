@@ -36,7 +36,7 @@ class TerminalAsks {
   [[nodiscard]] static bool is_possible();
 
   // `client` and `answers` are connections to the control socket that serves the agent.
-  TerminalAsks(control::Client client, control::Client answers, std::string agent,
+  TerminalAsks(control::ControlClient client, control::ControlClient answers, std::string agent,
                std::string selector, Tell tell);
   ~TerminalAsks() { stop(); }
   TerminalAsks(const TerminalAsks&) = delete;
@@ -55,8 +55,8 @@ class TerminalAsks {
   void prompt();
   void take_answer(const std::string& line);
 
-  control::Client answers_;
-  control::Client first_;  // until it follows
+  control::ControlClient answers_;
+  control::ControlClient first_;  // until it follows
   std::string agent_, selector_;
   Tell tell_;
   UniqueFd terminal_, stop_in_, stop_out_;

@@ -1,4 +1,4 @@
-// Rules: built-in sets and the operator's own expressions, on RE2.
+// ScanRules: built-in sets and the operator's own expressions, on RE2.
 #include "scan/rules.h"
 
 #include <re2/re2.h>
@@ -24,15 +24,15 @@ re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()
 
 }  // namespace
 
-struct Rules::Expressions {
+struct ScanRules::Expressions {
   Expressions() : all{options(), RE2::UNANCHORED} {}
   RE2::Set all;
   std::vector<std::unique_ptr<RE2>> single;  // for when the set runs out of memory
   std::vector<Found> bits;                   // by the number in the set
 };
 
-Rules::Rules() = default;
-Rules::~Rules() = default;
+ScanRules::ScanRules() = default;
+ScanRules::~ScanRules() = default;
 
 std::string pattern_fault(const std::string& pattern) {
   if (pattern.empty()) return "it is empty";
@@ -48,16 +48,16 @@ const Set* set_named(std::string_view name) noexcept {
   return found == all_sets.end() ? nullptr : &*found;
 }
 
-Result<std::shared_ptr<const Rules>> Rules::compile(std::vector<Scan> scans) {
+Result<std::shared_ptr<const ScanRules>> ScanRules::compile(std::vector<Scan> scans) {
   if (scans.size() > most_scans) {
     return Error{"an agent has at most " + std::to_string(most_scans) + " scans"};
   }
-  std::shared_ptr<Rules> rules{new Rules};
+  std::shared_ptr<ScanRules> rules{new ScanRules};
   auto expressions = std::make_unique<Expressions>();
   for (std::size_t i = 0; i < scans.size(); ++i) {
     const Scan& scan = scans[i];
     const Found bit = bit_of(first_number + i);
-    if (scan.action == Action::log) rules->logs_ |= bit;
+    if (scan.action == ScanAction::log) rules->logs_ |= bit;
     if (scan.pattern.empty()) {
       const Set* set = set_named(scan.name);
       if (set == nullptr) return Error{"there is no built-in scan named " + scan.name};
@@ -78,21 +78,21 @@ Result<std::shared_ptr<const Rules>> Rules::compile(std::vector<Scan> scans) {
     }
     rules->expressions_ = std::move(expressions);
   }
-  return std::shared_ptr<const Rules>{std::move(rules)};
+  return std::shared_ptr<const ScanRules>{std::move(rules)};
 }
 
-std::string_view Rules::name_of(std::size_t number) const {
+std::string_view ScanRules::name_of(std::size_t number) const {
   if (number == secrets_number) return "secrets";
   if (number == placeholders_number) return "placeholders";
   return scans_[number - first_number].name;
 }
 
-Found Rules::refusing(Found found, bool is_trial) const noexcept {
+Found ScanRules::refusing(Found found, bool is_trial) const noexcept {
   constexpr Found always = bit_of(secrets_number) | bit_of(placeholders_number);
   return is_trial ? found & always : found & ~logs_;
 }
 
-std::string Rules::names(Found found) const {
+std::string ScanRules::names(Found found) const {
   std::string names;
   for (std::size_t number = 0; number < first_number + scans_.size(); ++number) {
     if ((found & bit_of(number)) == 0) continue;
@@ -101,7 +101,7 @@ std::string Rules::names(Found found) const {
   return names;
 }
 
-Found Rules::match(std::string_view text) const {
+Found ScanRules::match(std::string_view text) const {
   if (!expressions_) return 0;
   Found found = 0;
   std::vector<int> numbers;

@@ -1,5 +1,5 @@
-// Rules: what an agent's requests must not carry, compiled: built-in sets and the operator's own
-// expressions.
+// ScanRules: what an agent's requests must not carry, compiled: built-in sets and the operator's
+// own expressions.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace stile::scan {
 
-enum class Action : std::uint8_t { refuse, log };
+enum class ScanAction : std::uint8_t { refuse, log };
 
 // One scan of an agent, by its name in the config.
 struct Scan {
   std::string name;
   std::string pattern;  // RE2; empty: the built-in set of that name
-  Action action = Action::refuse;
+  ScanAction action = ScanAction::refuse;
 };
 
 // The number of a scan is a bit of this. The first two are looked for always.
@@ -35,13 +35,13 @@ inline constexpr std::size_t most_scans = 62;  // of one agent
 // Nullptr: there is no built-in set of that name.
 [[nodiscard]] const Set* set_named(std::string_view name) noexcept;
 
-class Rules {
+class ScanRules {
  public:
   // At most `most_scans`, with valid patterns.
-  static Result<std::shared_ptr<const Rules>> compile(std::vector<Scan> scans);
-  ~Rules();
-  Rules(const Rules&) = delete;
-  Rules& operator=(const Rules&) = delete;
+  static Result<std::shared_ptr<const ScanRules>> compile(std::vector<Scan> scans);
+  ~ScanRules();
+  ScanRules(const ScanRules&) = delete;
+  ScanRules& operator=(const ScanRules&) = delete;
 
   // The scan with that number.
   [[nodiscard]] std::string_view name_of(std::size_t number) const;
@@ -57,7 +57,7 @@ class Rules {
   [[nodiscard]] Found match(std::string_view text) const;
 
  private:
-  Rules();
+  ScanRules();
   struct Expressions;
   std::vector<Scan> scans_;
   std::array<Found, set_count> sets_{};

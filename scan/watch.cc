@@ -9,7 +9,7 @@
 
 namespace stile::scan {
 
-Texts::Texts(std::shared_ptr<const Rules> rules,
+Texts::Texts(std::shared_ptr<const ScanRules> rules,
              std::vector<std::shared_ptr<const SecretBytes>> secrets,
              const std::vector<std::string>& placeholders)
     : rules_{std::move(rules)}, secrets_{std::move(secrets)} {

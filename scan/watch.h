@@ -17,10 +17,11 @@ namespace stile::scan {
 // The texts to look for, as of the values that the secrets have now. Immutable.
 class Texts {
  public:
-  Texts(std::shared_ptr<const Rules> rules, std::vector<std::shared_ptr<const SecretBytes>> secrets,
+  Texts(std::shared_ptr<const ScanRules> rules,
+        std::vector<std::shared_ptr<const SecretBytes>> secrets,
         const std::vector<std::string>& placeholders);
 
-  [[nodiscard]] const Rules& rules() const noexcept { return *rules_; }
+  [[nodiscard]] const ScanRules& rules() const noexcept { return *rules_; }
   // What of the built-in sets, the secrets and the placeholders is in a text, without decoding it.
   [[nodiscard]] Found look_at(std::string_view text) const;
   // As far as a text can reach over the end of a piece.
@@ -34,7 +35,7 @@ class Texts {
     const Shape* shape;  // null: a value, which is there if its text is
     Found bit;
   };
-  std::shared_ptr<const Rules> rules_;
+  std::shared_ptr<const ScanRules> rules_;
   std::vector<std::shared_ptr<const SecretBytes>> secrets_;
   std::unique_ptr<const SecretBytes> values_;  // in all encodings, one after the other
   std::vector<Row> rows_;                      // by the number of the anchor
@@ -44,18 +45,19 @@ class Texts {
 
 class Watch {
  public:
-  Watch(std::shared_ptr<const Rules> rules, std::vector<std::shared_ptr<const acl::Secret>> secrets,
+  Watch(std::shared_ptr<const ScanRules> rules,
+        std::vector<std::shared_ptr<const acl::Secret>> secrets,
         std::vector<std::string> placeholders)
       : rules_{std::move(rules)},
         secrets_{std::move(secrets)},
         placeholders_{std::move(placeholders)} {}
 
-  [[nodiscard]] const Rules& rules() const noexcept { return *rules_; }
+  [[nodiscard]] const ScanRules& rules() const noexcept { return *rules_; }
   // Made again when the value of a secret has changed. From any thread.
   [[nodiscard]] std::shared_ptr<const Texts> texts() const;
 
  private:
-  std::shared_ptr<const Rules> rules_;
+  std::shared_ptr<const ScanRules> rules_;
   std::vector<std::shared_ptr<const acl::Secret>> secrets_;
   std::vector<std::string> placeholders_;
   mutable std::mutex mutex_;

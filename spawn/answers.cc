@@ -9,7 +9,7 @@
 namespace stile::spawn {
 namespace {
 
-void add_worker(JsonObject& object, const Listed& worker) {
+void add_worker(JsonObject& object, const ListedWorker& worker) {
   const auto& record = *worker.record;
   object.add("task_id", record.id)
       .add("workspace", record.workspace)
@@ -30,7 +30,7 @@ std::string error_answer(std::string_view message) {
   return out;
 }
 
-std::string spawned_answer(const Record& record, const std::string& token) {
+std::string spawned_answer(const WorkerRecord& record, const std::string& token) {
   std::string out;
   {
     JsonObject object{out};
@@ -62,7 +62,7 @@ std::string token_answer(bool is_known, bool is_valid) {
   return out;
 }
 
-std::string list_answer(const std::vector<Listed>& workers) {
+std::string list_answer(const std::vector<ListedWorker>& workers) {
   std::string out;
   {
     JsonObject object{out};
@@ -75,7 +75,8 @@ std::string list_answer(const std::vector<Listed>& workers) {
   return out;
 }
 
-std::string status_answer(const Listed& worker, const UnitState& unit, const std::string& runs) {
+std::string status_answer(const ListedWorker& worker, const UnitState& unit,
+                          const std::string& runs) {
   std::string out;
   {
     JsonObject object{out};
@@ -108,7 +109,8 @@ std::string files_answer(const std::string& id, const std::string& path, const L
   return out;
 }
 
-std::string content_answer(const std::string& id, const std::string& path, const Content& content) {
+std::string content_answer(const std::string& id, const std::string& path,
+                           const FileContent& content) {
   std::string out;
   {
     JsonObject object{out};

@@ -86,14 +86,14 @@ Result<Listing> list_files(const std::string& workspace, const std::string& path
   return listing;
 }
 
-Result<Content> read_piece(const std::string& workspace, const std::string& path,
-                           std::uint64_t offset, std::uint32_t caller) {
+Result<FileContent> read_piece(const std::string& workspace, const std::string& path,
+                               std::uint64_t offset, std::uint32_t caller) {
   const auto file = open_in(workspace, path, 0, caller);
   if (!file) return file.error();
   struct stat status {};
   if (::fstat(file->get(), &status) != 0) return cannot(path);
   if (!S_ISREG(status.st_mode)) return Error{in_quotes(path) + " is not a regular file"};
-  Content content;
+  FileContent content;
   content.size = static_cast<std::uint64_t>(status.st_size);
   content.offset = std::min(offset, content.size);
   content.bytes.resize(piece_bytes);

@@ -26,13 +26,13 @@ struct Listing {
 [[nodiscard]] Result<Listing> list_files(const std::string& workspace, const std::string& path,
                                          std::uint32_t caller);
 
-struct Content {
+struct FileContent {
   std::string bytes;
   std::uint64_t offset = 0, next_offset = 0, size = 0;
   bool is_text = false;  // valid UTF-8
 };
 // A piece of a regular file.
-[[nodiscard]] Result<Content> read_piece(const std::string& workspace, const std::string& path,
-                                         std::uint64_t offset, std::uint32_t caller);
+[[nodiscard]] Result<FileContent> read_piece(const std::string& workspace, const std::string& path,
+                                             std::uint64_t offset, std::uint32_t caller);
 
 }  // namespace stile::spawn

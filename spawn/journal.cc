@@ -22,7 +22,7 @@ Result<Journal> Journal::open(const std::string& path) {
   return Journal{std::move(*log)};
 }
 
-bool Journal::write(audit::Event event, const Peer* peer, const Entry& entry) {
+bool Journal::write(audit::Event event, const Caller* peer, const Entry& entry) {
   const auto actor =
       peer == nullptr ? std::string{}
                       : "uid " + std::to_string(peer->uid) + ", pid " + std::to_string(peer->pid);
@@ -39,15 +39,15 @@ bool Journal::write(audit::Event event, const Peer* peer, const Entry& entry) {
   return log_->write(batch) == 1;
 }
 
-bool Journal::grant(const Peer& peer, const Entry& entry) {
+bool Journal::grant(const Caller& peer, const Entry& entry) {
   return write(audit::Event::grant, &peer, entry);
 }
 
-void Journal::note(const Peer* peer, const Entry& entry) {
+void Journal::note(const Caller* peer, const Entry& entry) {
   static_cast<void>(write(audit::Event::policy, peer, entry));
 }
 
-void Journal::refuse(const Peer& peer, const Entry& entry) {
+void Journal::refuse(const Caller& peer, const Entry& entry) {
   static_cast<void>(write(audit::Event::deny, &peer, entry));
 }
 

@@ -13,7 +13,7 @@
 namespace stile::spawn {
 
 // The process at the other end of a connection, as the kernel names it.
-struct Peer {
+struct Caller {
   pid_t pid = 0;
   uid_t uid = 0;
 };
@@ -26,13 +26,13 @@ class Journal {
     std::string_view action, worker, detail;
   };
   // False: the line could not be written, and the action must not happen.
-  [[nodiscard]] bool grant(const Peer& peer, const Entry& entry);
-  void note(const Peer* peer, const Entry& entry);  // has happened
-  void refuse(const Peer& peer, const Entry& entry);
+  [[nodiscard]] bool grant(const Caller& peer, const Entry& entry);
+  void note(const Caller* peer, const Entry& entry);  // has happened
+  void refuse(const Caller& peer, const Entry& entry);
 
  private:
   explicit Journal(std::unique_ptr<audit::Log> log) : log_{std::move(log)} {}
-  bool write(audit::Event event, const Peer* peer, const Entry& entry);
+  bool write(audit::Event event, const Caller* peer, const Entry& entry);
   std::unique_ptr<audit::Log> log_;
 };
 

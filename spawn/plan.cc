@@ -63,7 +63,7 @@ Node::Table card_of(const Template& from, const config::Permissions& narrowed) {
 
 }  // namespace
 
-Result<WorkerPlan> plan_worker(const Template& from, const Request& request,
+Result<WorkerPlan> plan_worker(const Template& from, const SpawnRequest& request,
                                const PlanFacts& facts) {
   if (!request.tags.empty() && !may_narrow(from, "tags")) {
     return Error{"the template " + from.name + " lets callers not set tags"};

@@ -30,7 +30,7 @@ struct PlanFacts {
 };
 
 // The request may narrow only the keys that the template lists, and never widens.
-[[nodiscard]] Result<WorkerPlan> plan_worker(const Template& from, const Request& request,
+[[nodiscard]] Result<WorkerPlan> plan_worker(const Template& from, const SpawnRequest& request,
                                              const PlanFacts& facts);
 
 }  // namespace stile::spawn

@@ -1,4 +1,4 @@
-// Record: what the spawner knows about one worker.
+// WorkerRecord: what the spawner knows about one worker.
 #include "spawn/record.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ UniqueFd open_directory(const std::string& path) {
   return UniqueFd{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
 }
 
-void read_member(const config::Member& member, const config::Reader& reader, Record& record) {
+void read_member(const config::Member& member, const config::Reader& reader, WorkerRecord& record) {
   const auto text = [&](std::string& to) {
     if (auto value = config::Text::read(member.value, reader)) to = std::move(*value);
   };
@@ -51,7 +51,7 @@ void read_member(const config::Member& member, const config::Reader& reader, Rec
 
 }  // namespace
 
-std::string record_text(const Record& record) {
+std::string record_text(const WorkerRecord& record) {
   std::string out;
   JsonObject{out}
       .add("task_id", record.id)
@@ -66,13 +66,13 @@ std::string record_text(const Record& record) {
   return out;
 }
 
-std::optional<Record> parse_record(std::string_view text) {
+std::optional<WorkerRecord> parse_record(std::string_view text) {
   const auto document = config::parse_json(text, "record");
   const auto* table = document ? document->as<config::Node::Table>() : nullptr;
   if (table == nullptr) return std::nullopt;
   config::Diagnostics problems;
   const config::Reader reader{problems, "record", std::nullopt, {}};
-  Record record;
+  WorkerRecord record;
   for (const auto& member : *table) read_member(member, reader, record);
   if (problems.has_errors() || !is_worker_id(record.id) || record.instance.empty()) {
     return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<Record> parse_record(std::string_view text) {
   return record;
 }
 
-Result<Records> Records::open(const std::string& path) {
+Result<WorkerRecords> WorkerRecords::open(const std::string& path) {
   if (::mkdir(path.c_str(), private_mode) != 0 && errno != EEXIST) return system_error(path);
   struct stat status {};
   const auto directory = open_directory(path);
@@ -88,14 +88,14 @@ Result<Records> Records::open(const std::string& path) {
   if (status.st_uid != ::geteuid() || (status.st_mode & 077U) != 0) {
     return Error{path + ": must belong to the spawner alone (mode 0700)"};
   }
-  return Records{path};
+  return WorkerRecords{path};
 }
 
-std::string Records::path_of(const std::string& id, const char* file) const {
+std::string WorkerRecords::path_of(const std::string& id, const char* file) const {
   return path_ + '/' + id + '/' + file;
 }
 
-Result<void> Records::write(const Record& record, const Files& files) const {
+Result<void> WorkerRecords::write(const WorkerRecord& record, const Files& files) const {
   const auto path = path_ + '/' + record.id;
   if (::mkdir(path.c_str(), private_mode) != 0 && errno != EEXIST) return system_error(path);
   const auto directory = open_directory(path);
@@ -108,15 +108,15 @@ Result<void> Records::write(const Record& record, const Files& files) const {
   return replace_file(directory.get(), record_file, record_text(record));
 }
 
-void Records::remove(const std::string& id) const {
+void WorkerRecords::remove(const std::string& id) const {
   for (const char* file : {socket_file, worker_file, card_file, record_file}) {
     ::unlink(path_of(id, file).c_str());
   }
   ::rmdir((path_ + '/' + id).c_str());
 }
 
-std::vector<Record> Records::all() const {
-  std::vector<Record> records;
+std::vector<WorkerRecord> WorkerRecords::all() const {
+  std::vector<WorkerRecord> records;
   const auto directory = open_directory(path_);
   const auto names = directory ? names_in(directory.get()) : Result<std::vector<std::string>>{};
   if (!names) return records;

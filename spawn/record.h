@@ -1,5 +1,5 @@
-// Record: what the spawner knows about one worker. It is kept in a file, so that a restart of the
-// spawner loses no worker.
+// WorkerRecord: what the spawner knows about one worker. It is kept in a file, so that a restart of
+// the spawner loses no worker.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace stile::spawn {
 
-struct Record {
+struct WorkerRecord {
   std::string id, instance, workspace, template_name;
   std::vector<std::string> tags;
   std::string token_hash;
@@ -23,27 +23,27 @@ struct Record {
 };
 
 // As JSON, and back; nullopt: it is none. Pure.
-[[nodiscard]] std::string record_text(const Record& record);
-[[nodiscard]] std::optional<Record> parse_record(std::string_view text);
+[[nodiscard]] std::string record_text(const WorkerRecord& record);
+[[nodiscard]] std::optional<WorkerRecord> parse_record(std::string_view text);
 
 // The directory of all workers, which only root can enter: one directory per worker.
-class Records {
+class WorkerRecords {
  public:
   // Creates the directory if it is missing.
-  static Result<Records> open(const std::string& path);
+  static Result<WorkerRecords> open(const std::string& path);
 
   [[nodiscard]] std::string path_of(const std::string& id, const char* file) const;
   // Files of the worker, made before its unit is started.
   struct Files {
     std::string card, worker_file;
   };
-  [[nodiscard]] Result<void> write(const Record& record, const Files& files) const;
+  [[nodiscard]] Result<void> write(const WorkerRecord& record, const Files& files) const;
   void remove(const std::string& id) const;
   // Those that can be read. A directory without a record is removed.
-  [[nodiscard]] std::vector<Record> all() const;
+  [[nodiscard]] std::vector<WorkerRecord> all() const;
 
  private:
-  explicit Records(std::string path) : path_{std::move(path)} {}
+  explicit WorkerRecords(std::string path) : path_{std::move(path)} {}
   std::string path_;
 };
 

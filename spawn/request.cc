@@ -1,4 +1,4 @@
-// Request: one request to stile-spawner.
+// SpawnRequest: one request to stile-spawner.
 #include "spawn/request.h"
 
 #include <algorithm>
@@ -24,21 +24,21 @@ constexpr std::size_t max_tag_length = 64;
 constexpr std::size_t max_path_length = 4095;
 
 struct Known {
-  Action action;
+  SpawnAction action;
   std::string_view name;
   std::string_view keys;  // each with a blank on both sides
 };
 constexpr std::array<Known, 10> known_actions{{
-    {Action::spawn, "spawn", " task_id workspace template tags card "},
-    {Action::terminate, "terminate", " task_id "},
-    {Action::list, "list", " "},
-    {Action::status, "status", " task_id "},
-    {Action::validate_token, "validate_token", " task_id token "},
-    {Action::run, "run", " task_id message "},
-    {Action::cancel, "cancel", " task_id run "},
-    {Action::output, "output", " task_id run cursor wait_seconds "},
-    {Action::files, "files", " task_id path "},
-    {Action::read_file, "read_file", " task_id path offset "},
+    {SpawnAction::spawn, "spawn", " task_id workspace template tags card "},
+    {SpawnAction::terminate, "terminate", " task_id "},
+    {SpawnAction::list, "list", " "},
+    {SpawnAction::status, "status", " task_id "},
+    {SpawnAction::validate_token, "validate_token", " task_id token "},
+    {SpawnAction::run, "run", " task_id message "},
+    {SpawnAction::cancel, "cancel", " task_id run "},
+    {SpawnAction::output, "output", " task_id run cursor wait_seconds "},
+    {SpawnAction::files, "files", " task_id path "},
+    {SpawnAction::read_file, "read_file", " task_id path offset "},
 }};
 
 bool has_key(const Known& known, std::string_view key) {
@@ -55,7 +55,7 @@ void read_text(const Member& member, const Reader& reader, std::string& to) {
   if (auto text = config::Text::read(member.value, reader)) to = std::move(*text);
 }
 
-void read_tags(const Member& member, const Reader& reader, Request& request) {
+void read_tags(const Member& member, const Reader& reader, SpawnRequest& request) {
   auto tags = config::read_texts(member.value, reader);
   if (!tags) return;
   if (tags->size() > most_tags || !std::all_of(tags->begin(), tags->end(), is_tag)) {
@@ -70,7 +70,7 @@ void read_path(const Member& member, const Reader& reader, std::string& to) {
   if (to.size() > max_path_length) reader.error(member.value, "longer than a path can be");
 }
 
-void read_member(const Member& member, const Reader& reader, Request& request) {
+void read_member(const Member& member, const Reader& reader, SpawnRequest& request) {
   const auto number = [&](std::int64_t most) {
     return static_cast<std::uint64_t>(
         config::read_integer(member.value, reader, 0, most).value_or(0));
@@ -108,7 +108,7 @@ void read_member(const Member& member, const Reader& reader, Request& request) {
 
 }  // namespace
 
-std::string_view text(Action action) noexcept {
+std::string_view text(SpawnAction action) noexcept {
   for (const auto& known : known_actions) {
     if (known.action == action) return known.name;
   }
@@ -135,7 +135,7 @@ std::optional<std::size_t> request_end(std::string_view bytes) noexcept {
   return std::nullopt;
 }
 
-Result<Request> parse_request(std::string_view bytes) {
+Result<SpawnRequest> parse_request(std::string_view bytes) {
   if (bytes.size() > max_request_bytes) return Error{"Request larger than 64 KiB"};
   const auto document = config::parse_json(bytes, "request");
   if (!document) return Error{"Not JSON: " + first_problem(document.error())};
@@ -150,7 +150,7 @@ Result<Request> parse_request(std::string_view bytes) {
   if (known == known_actions.end()) {
     return Error{"Unknown action: " + in_quotes(name == nullptr ? "" : *name)};
   }
-  Request request;
+  SpawnRequest request;
   request.action = known->action;
   config::Diagnostics problems;
   Reader reader{problems, "request", std::nullopt, {}};

@@ -1,4 +1,4 @@
-// Request: one request to stile-spawner. Pure.
+// SpawnRequest: one request to stile-spawner. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace stile::spawn {
 
 inline constexpr std::size_t max_request_bytes = 64U << 10U;
 
-enum class Action : std::uint8_t {
+enum class SpawnAction : std::uint8_t {
   spawn,
   terminate,
   list,
@@ -26,11 +26,11 @@ enum class Action : std::uint8_t {
   files,
   read_file,
 };
-[[nodiscard]] std::string_view text(Action action) noexcept;
+[[nodiscard]] std::string_view text(SpawnAction action) noexcept;
 
 // Members that an action does not have are empty.
-struct Request {
-  Action action = Action::list;
+struct SpawnRequest {
+  SpawnAction action = SpawnAction::list;
   std::string task_id;  // the worker
   std::string workspace, template_name = "default", path, token, message;
   std::vector<std::string> tags;
@@ -45,7 +45,7 @@ struct Request {
 [[nodiscard]] std::optional<std::size_t> request_end(std::string_view bytes) noexcept;
 
 // The error is for the caller. An id that is not one never gets beyond this.
-[[nodiscard]] Result<Request> parse_request(std::string_view text);
+[[nodiscard]] Result<SpawnRequest> parse_request(std::string_view text);
 
 // ^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$, so that it is safe in file and unit names.
 [[nodiscard]] bool is_worker_id(std::string_view text) noexcept;

@@ -20,23 +20,23 @@ namespace {
 
 using LoopPtr = std::unique_ptr<sd_event, decltype(&sd_event_unref)>;
 
-Result<Settings> read(const Options& options) {
+Result<SpawnSettings> read(const SpawnerOptions& options) {
   auto settings =
       load_settings(options.config.value_or(default_config), !options.config.has_value());
   if (!settings) return Error{settings.error().text()};
-  return Result<Settings>{boost::system::in_place_value, std::move(*settings)};
+  return Result<SpawnSettings>{boost::system::in_place_value, std::move(*settings)};
 }
 
 // The socket that systemd passed, or one of our own.
-Result<UniqueFd> find_listener(const Options& options) {
+Result<UniqueFd> find_listener(const SpawnerOptions& options) {
   const int count = sd_listen_fds(1);
   if (count == 1) return UniqueFd{SD_LISTEN_FDS_START};
   if (count > 1) return Error{"systemd passed more than one socket"};
-  return Server::listen(options.socket);
+  return SpawnServer::listen(options.socket);
 }
 
 struct Reload {
-  const Options* options;
+  const SpawnerOptions* options;
   Spawner* spawner;
 };
 
@@ -79,19 +79,19 @@ Result<void> handle_signals(sd_event* loop, Reload* reload) {
 
 }  // namespace
 
-Result<void> check(const Options& options) {
+Result<void> check(const SpawnerOptions& options) {
   const auto settings = read(options);
   if (!settings) return settings.error();
   return {};
 }
 
-Result<void> serve(const Options& options) {
+Result<void> serve(const SpawnerOptions& options) {
   auto settings = read(options);
   if (!settings) return settings.error();
   if (auto made = make_allowed(settings->allowed_workspaces); !made) return made;
   auto loop = make_loop();
   if (!loop) return loop.error();
-  auto records = Records::open(options.state);
+  auto records = WorkerRecords::open(options.state);
   if (!records) return records.error();
   auto journal = Journal::open(options.log);
   if (!journal) return journal.error();
@@ -105,10 +105,10 @@ Result<void> serve(const Options& options) {
   if (auto done = spawner.recover(); !done) return done;
   auto listener = find_listener(options);
   if (!listener) return listener.error();
-  Server server{loop->get(), std::move(*listener),
-                [&](const Peer& peer, const std::string& text, const Reply& reply) {
-                  spawner.serve(peer, text, reply);
-                }};
+  SpawnServer server{loop->get(), std::move(*listener),
+                     [&](const Caller& peer, const std::string& text, const Reply& reply) {
+                       spawner.serve(peer, text, reply);
+                     }};
   if (auto done = server.start(); !done) return done;
   sd_notify(0, "READY=1");
   const int code = sd_event_loop(loop->get());

@@ -11,7 +11,7 @@ namespace stile::spawn {
 inline constexpr const char* default_config = "/etc/stile/spawner.toml";
 inline constexpr const char* default_socket = "/run/agent-spawner/spawner.sock";
 
-struct Options {
+struct SpawnerOptions {
   std::optional<std::string> config;  // unset: the default, which may be missing
   std::string socket = default_socket;
   std::string state = "/run/agent-spawner/workers";
@@ -19,9 +19,9 @@ struct Options {
 };
 
 // Reads the config and reports its errors.
-[[nodiscard]] Result<void> check(const Options& options);
+[[nodiscard]] Result<void> check(const SpawnerOptions& options);
 
 // Until SIGTERM. SIGHUP reads the config again; one with an error changes nothing.
-[[nodiscard]] Result<void> serve(const Options& options);
+[[nodiscard]] Result<void> serve(const SpawnerOptions& options);
 
 }  // namespace stile::spawn

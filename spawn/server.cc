@@ -1,4 +1,4 @@
-// Server: the spawner's socket.
+// SpawnServer: the spawner's socket.
 #include "spawn/server.h"
 
 #include <sys/epoll.h>
@@ -28,12 +28,12 @@ constexpr std::chrono::seconds patience{30};
 }  // namespace
 
 // One client. While a request is being answered, nothing more is read.
-class Server::Connection {
+class SpawnServer::Connection {
  public:
-  Connection(Server& server, std::uint64_t id, UniqueFd fd, const Peer& peer)
+  Connection(SpawnServer& server, std::uint64_t id, UniqueFd fd, const Caller& peer)
       : server_{server}, id_{id}, fd_{std::move(fd)}, peer_{peer} {}
 
-  [[nodiscard]] const Peer& peer() const noexcept { return peer_; }
+  [[nodiscard]] const Caller& peer() const noexcept { return peer_; }
 
   bool start() {
     ready_ = add_io(server_.loop_, fd_.get(), EPOLLIN, on_ready, this);
@@ -133,10 +133,10 @@ class Server::Connection {
 
   void close() { server_.connections_.erase(id_); }  // deletes this
 
-  Server& server_;
+  SpawnServer& server_;
   std::uint64_t id_;
   UniqueFd fd_;
-  Peer peer_;
+  Caller peer_;
   EventSource ready_, timer_;
   std::string in_, out_;
   bool is_busy_ = false;     // a request waits for its answer
@@ -144,30 +144,30 @@ class Server::Connection {
   bool is_over_ = false;     // no more requests will arrive
 };
 
-Server::Server(sd_event* loop, UniqueFd listener, Serve serve)
+SpawnServer::SpawnServer(sd_event* loop, UniqueFd listener, Serve serve)
     : loop_{loop}, listener_{std::move(listener)}, serve_{std::move(serve)} {}
 
-Server::~Server() = default;
+SpawnServer::~SpawnServer() = default;
 
-Result<void> Server::start() {
+Result<void> SpawnServer::start() {
   ready_ = add_io(loop_, listener_.get(), EPOLLIN, on_client, this);
   if (!ready_) return Error{"cannot serve the socket"};
   return {};
 }
 
-int Server::on_client(sd_event_source* /*source*/, int /*fd*/, std::uint32_t /*events*/,
-                      void* userdata) {
-  static_cast<Server*>(userdata)->accept();
+int SpawnServer::on_client(sd_event_source* /*source*/, int /*fd*/, std::uint32_t /*events*/,
+                           void* userdata) {
+  static_cast<SpawnServer*>(userdata)->accept();
   return 0;
 }
 
-void Server::accept() {
+void SpawnServer::accept() {
   UniqueFd fd{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
   if (!fd) return;
   ucred credentials{};
   socklen_t size = sizeof credentials;
   if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return;
-  const Peer peer{credentials.pid, credentials.uid};
+  const Caller peer{credentials.pid, credentials.uid};
   const auto same = std::count_if(connections_.begin(), connections_.end(), [&](const auto& one) {
     return one.second->peer().uid == peer.uid;
   });
@@ -184,12 +184,12 @@ void Server::accept() {
   if (!started->start()) connections_.erase(id);
 }
 
-void Server::answer(std::uint64_t id, const std::string& text) {
+void SpawnServer::answer(std::uint64_t id, const std::string& text) {
   const auto found = connections_.find(id);
   if (found != connections_.end()) found->second->answer(text);
 }
 
-Result<UniqueFd> Server::listen(const std::string& path) {
+Result<UniqueFd> SpawnServer::listen(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) return Error{path + " is too long for a socket"};

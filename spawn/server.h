@@ -1,4 +1,5 @@
-// Server: the spawner's socket. Reads requests and writes answers; knows nothing of their contents.
+// SpawnServer: the spawner's socket. Reads requests and writes answers; knows nothing of their
+// contents.
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -18,14 +19,14 @@ namespace stile::spawn {
 
 // Answers one request; may be called later, and after its client has gone.
 using Reply = std::function<void(const std::string& answer)>;
-using Serve = std::function<void(const Peer& peer, const std::string& request, Reply reply)>;
+using Serve = std::function<void(const Caller& peer, const std::string& request, Reply reply)>;
 
-class Server {
+class SpawnServer {
  public:
-  Server(sd_event* loop, UniqueFd listener, Serve serve);
-  ~Server();
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
+  SpawnServer(sd_event* loop, UniqueFd listener, Serve serve);
+  ~SpawnServer();
+  SpawnServer(const SpawnServer&) = delete;
+  SpawnServer& operator=(const SpawnServer&) = delete;
   [[nodiscard]] Result<void> start();
 
   // A socket at this path for users of the group; for starting without systemd.

@@ -1,4 +1,4 @@
-// Settings: /etc/stile/spawner.toml.
+// SpawnSettings: /etc/stile/spawner.toml.
 #include "spawn/settings.h"
 
 #include <algorithm>
@@ -151,7 +151,7 @@ class TemplateReader {
   Template template_;
 };
 
-void read_workspaces(const Member& member, const Reader& reader, Settings& settings) {
+void read_workspaces(const Member& member, const Reader& reader, SpawnSettings& settings) {
   auto paths = config::List<config::PathElement>::read(member.value, reader);
   if (!paths) return;
   settings.allowed_workspaces.clear();
@@ -164,7 +164,7 @@ void read_workspaces(const Member& member, const Reader& reader, Settings& setti
 }
 
 void read_templates(const Member& member, Reader reader, const LoadProfile& load_profile,
-                    Settings& settings) {
+                    SpawnSettings& settings) {
   const auto* table = member.value.as<Node::Table>();
   if (table == nullptr) {
     reader.wrong_type(member.value, "a table of templates");
@@ -178,18 +178,18 @@ void read_templates(const Member& member, Reader reader, const LoadProfile& load
 
 }  // namespace
 
-const Template* Settings::find(std::string_view name) const {
+const Template* SpawnSettings::find(std::string_view name) const {
   const auto found = std::find_if(templates.begin(), templates.end(),
                                   [&](const Template& one) { return one.name == name; });
   return found == templates.end() ? nullptr : &*found;
 }
 
-config::Checked<Settings> parse_settings(std::string_view text, const std::string& file,
-                                         const LoadProfile& load_profile) {
+config::Checked<SpawnSettings> parse_settings(std::string_view text, const std::string& file,
+                                              const LoadProfile& load_profile) {
   const auto document = config::parse_toml(text, file);
   if (!document) return document.error();
   config::Diagnostics problems;
-  Settings settings;
+  SpawnSettings settings;
   Reader reader{problems, file, std::nullopt, {}};
   for (const auto& member : std::get<Node::Table>(document->value)) {
     reader.key = printable(member.key.substr(0, 64));
@@ -219,7 +219,7 @@ config::Checked<Settings> parse_settings(std::string_view text, const std::strin
   return settings;
 }
 
-config::Checked<Settings> load_settings(const std::string& path, bool may_be_missing) {
+config::Checked<SpawnSettings> load_settings(const std::string& path, bool may_be_missing) {
   std::error_code failed;
   std::string text;
   if (!may_be_missing || std::filesystem::exists(path, failed)) {

@@ -1,4 +1,4 @@
-// Settings: /etc/stile/spawner.toml. Pure.
+// SpawnSettings: /etc/stile/spawner.toml. Pure.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Template {
   std::vector<std::string> narrow;  // the keys that a caller may narrow
 };
 
-struct Settings {
+struct SpawnSettings {
   std::uint32_t max_workers = 10;
   std::vector<std::string> allowed_workspaces{"/mnt/agents"};
   std::uint32_t spawn_cooldown_seconds = 5;
@@ -36,11 +36,12 @@ struct Settings {
 
 using LoadProfile = std::function<config::Checked<config::Profile>(const std::string& name)>;
 
-[[nodiscard]] config::Checked<Settings> parse_settings(std::string_view text,
-                                                       const std::string& file,
-                                                       const LoadProfile& load_profile);
+[[nodiscard]] config::Checked<SpawnSettings> parse_settings(std::string_view text,
+                                                            const std::string& file,
+                                                            const LoadProfile& load_profile);
 
 // From the file, which must be trusted. A missing default file means default settings.
-[[nodiscard]] config::Checked<Settings> load_settings(const std::string& path, bool may_be_missing);
+[[nodiscard]] config::Checked<SpawnSettings> load_settings(const std::string& path,
+                                                           bool may_be_missing);
 
 }  // namespace stile::spawn

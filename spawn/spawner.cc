@@ -30,11 +30,11 @@ void say(const std::string& text) { std::fprintf(stderr, "stile-spawner: %s\n", 
 
 std::string netns_path(const std::string& id) { return "/run/netns/agent-" + id; }
 
-worker::Request worker_request(const Request& request) {
-  worker::Request wanted;
-  wanted.action = request.action == Action::run      ? worker::Action::run
-                  : request.action == Action::cancel ? worker::Action::cancel
-                                                     : worker::Action::output;
+worker::TaskRequest worker_request(const SpawnRequest& request) {
+  worker::TaskRequest wanted;
+  wanted.action = request.action == SpawnAction::run      ? worker::TaskAction::run
+                  : request.action == SpawnAction::cancel ? worker::TaskAction::cancel
+                                                          : worker::TaskAction::output;
   wanted.message = request.message;
   wanted.run = request.run;
   wanted.cursor = request.cursor;
@@ -53,7 +53,7 @@ std::string runs_in(const Result<std::string>& answer) {
   return {};
 }
 
-UnitFacts facts_of(const Record& record, const std::string& netns) {
+UnitFacts facts_of(const WorkerRecord& record, const std::string& netns) {
   UnitFacts facts;
   facts.id = record.id;
   facts.instance = record.instance;
@@ -69,7 +69,7 @@ bool is_running(const std::vector<Manager::Known>& units, const std::string& nam
 
 }  // namespace
 
-Spawner::Spawner(Parts parts, Settings settings)
+Spawner::Spawner(Parts parts, SpawnSettings settings)
     : parts_{std::move(parts)}, settings_{std::move(settings)} {
   parts_.manager->on_removed([this](const std::string& unit) { removed(unit); });
 }
@@ -98,7 +98,7 @@ Result<void> Spawner::recover() {
 }
 
 // systemd removed the namespace, or it is removed now: with the instance, no other agent's.
-void Spawner::clean_up(const Record& record) {
+void Spawner::clean_up(const WorkerRecord& record) {
   parts_.journal->note(nullptr, {"end", record.id, "found ended"});
   const auto id = record.id;
   if (::access(netns_path(id).c_str(), F_OK) != 0) return parts_.records.remove(id);
@@ -117,29 +117,29 @@ Spawner::Worker* Spawner::find(const std::string& id) {
   return found == workers_.end() ? nullptr : &found->second;
 }
 
-Listed Spawner::listed(const Worker& worker) const {
+ListedWorker Spawner::listed(const Worker& worker) const {
   return {&worker.record, worker.state == State::starting  ? "starting"
                           : worker.state == State::running ? "running"
                                                            : "ending"};
 }
 
-void Spawner::refuse(const Peer& peer, const Request& request, const std::string& problem,
+void Spawner::refuse(const Caller& peer, const SpawnRequest& request, const std::string& problem,
                      const Reply& reply) {
   parts_.journal->refuse(peer, {text(request.action), request.task_id, problem});
   reply(error_answer(problem));
 }
 
-void Spawner::serve(const Peer& peer, const std::string& bytes, const Reply& reply) {
+void Spawner::serve(const Caller& peer, const std::string& bytes, const Reply& reply) {
   const auto request = parse_request(bytes);
   if (!request) {
     parts_.journal->refuse(peer, {"request", "", request.error().message});
     return reply(error_answer(request.error().message));
   }
   switch (request->action) {
-    case Action::spawn:
+    case SpawnAction::spawn:
       return spawn(peer, *request, reply);
-    case Action::list: {
-      std::vector<Listed> all;
+    case SpawnAction::list: {
+      std::vector<ListedWorker> all;
       for (const auto& [id, worker] : workers_) all.push_back(listed(worker));
       return reply(list_answer(all));
     }
@@ -147,7 +147,7 @@ void Spawner::serve(const Peer& peer, const std::string& bytes, const Reply& rep
       break;
   }
   auto* worker = find(request->task_id);
-  if (request->action == Action::validate_token) {
+  if (request->action == SpawnAction::validate_token) {
     const bool is_valid = worker != nullptr && is_token(request->token, worker->record.token_hash);
     if (!is_valid) parts_.journal->refuse(peer, {"validate_token", request->task_id, "not valid"});
     return reply(token_answer(worker != nullptr, is_valid));
@@ -156,12 +156,12 @@ void Spawner::serve(const Peer& peer, const std::string& bytes, const Reply& rep
     return refuse(peer, *request, "Worker " + request->task_id + " not found", reply);
   }
   switch (request->action) {
-    case Action::terminate:
+    case SpawnAction::terminate:
       return terminate(peer, *request, reply);
-    case Action::status:
+    case SpawnAction::status:
       return status(*worker, reply);
-    case Action::files:
-    case Action::read_file:
+    case SpawnAction::files:
+    case SpawnAction::read_file:
       return look(*worker, *request, reply);
     default:
       return ask_worker(peer, *request, reply);
@@ -169,7 +169,7 @@ void Spawner::serve(const Peer& peer, const std::string& bytes, const Reply& rep
 }
 
 // In the order of the errors that callers know.
-Result<const Template*> Spawner::check(const Request& request) const {
+Result<const Template*> Spawner::check(const SpawnRequest& request) const {
   if (!is_allowed_workspace(request.workspace, settings_.allowed_workspaces)) {
     std::string list;
     for (const auto& path : settings_.allowed_workspaces) list += (list.empty() ? "" : ", ") + path;
@@ -194,8 +194,8 @@ Result<const Template*> Spawner::check(const Request& request) const {
 }
 
 // Writes everything that the worker's unit needs. The record gets all but its token.
-Result<units::Unit> Spawner::prepare(const Peer& peer, const Request& request, const Template& from,
-                                     Record& record) const {
+Result<units::Unit> Spawner::prepare(const Caller& peer, const SpawnRequest& request,
+                                     const Template& from, WorkerRecord& record) const {
   // A request that is refused leaves nothing behind, so the directory is made last.
   record.workspace = workspace_of(request.workspace, request.task_id);
   for (const auto& [id, other] : workers_) {
@@ -234,12 +234,12 @@ Result<units::Unit> Spawner::prepare(const Peer& peer, const Request& request, c
   return Result<units::Unit>{boost::system::in_place_value, worker_unit(facts)};
 }
 
-void Spawner::spawn(const Peer& peer, const Request& request, const Reply& reply) {
+void Spawner::spawn(const Caller& peer, const SpawnRequest& request, const Reply& reply) {
   const auto from = check(request);
   if (!from) return refuse(peer, request, from.error().message, reply);
   const auto id = request.task_id;
   const auto token = new_token();
-  Record record;
+  WorkerRecord record;
   record.token_hash = hash_of_token(token);
   const auto unit = prepare(peer, request, **from, record);
   if (!unit) {
@@ -272,7 +272,7 @@ void Spawner::started(const std::string& id, const Result<void>& result, const s
   if (worker != nullptr && worker->state == State::starting) forget(id);
 }
 
-void Spawner::terminate(const Peer& peer, const Request& request, const Reply& reply) {
+void Spawner::terminate(const Caller& peer, const SpawnRequest& request, const Reply& reply) {
   auto& worker = *find(request.task_id);
   const auto id = request.task_id;
   worker.waiting.push_back(reply);
@@ -335,13 +335,13 @@ void Spawner::status(const Worker& worker, const Reply& reply) {
            });
 }
 
-void Spawner::ask_worker(const Peer& peer, const Request& request, const Reply& reply) {
+void Spawner::ask_worker(const Caller& peer, const SpawnRequest& request, const Reply& reply) {
   const Journal::Entry entry{text(request.action), request.task_id, ""};
-  if (request.action == Action::run) {
+  if (request.action == SpawnAction::run) {
     if (!parts_.journal->grant(peer, entry)) {
       return reply(error_answer("The audit log cannot be written"));
     }
-  } else if (request.action == Action::cancel) {
+  } else if (request.action == SpawnAction::cancel) {
     parts_.journal->note(&peer, entry);
   }
   exchange(parts_.loop, parts_.records.path_of(request.task_id, socket_file),
@@ -352,12 +352,12 @@ void Spawner::ask_worker(const Peer& peer, const Request& request, const Reply& 
            });
 }
 
-void Spawner::look(const Worker& worker, const Request& request, const Reply& reply) const {
+void Spawner::look(const Worker& worker, const SpawnRequest& request, const Reply& reply) const {
   // Its unit has yet to check the workspace.
   if (worker.state == State::starting) return reply(error_answer("The worker is still starting"));
   const auto& workspace = worker.record.workspace;
   const auto caller = worker.record.caller;
-  if (request.action == Action::files) {
+  if (request.action == SpawnAction::files) {
     const auto listing = list_files(workspace, request.path, caller);
     return reply(listing ? files_answer(request.task_id, request.path, *listing)
                          : error_answer(listing.error().message));

@@ -28,49 +28,49 @@ class Spawner {
     sd_event* loop;
     Manager* manager;
     Journal* journal;
-    Records records;
+    WorkerRecords records;
     std::string netns;  // path of stile-netns
   };
-  Spawner(Parts parts, Settings settings);
+  Spawner(Parts parts, SpawnSettings settings);
 
   // Finds the workers of an earlier spawner, and removes what is left of those that have ended.
   [[nodiscard]] Result<void> recover();
-  void set_settings(Settings settings) { settings_ = std::move(settings); }
-  void serve(const Peer& peer, const std::string& text, const Reply& reply);
+  void set_settings(SpawnSettings settings) { settings_ = std::move(settings); }
+  void serve(const Caller& peer, const std::string& text, const Reply& reply);
 
  private:
   using Clock = std::chrono::steady_clock;
   enum class State : std::uint8_t { starting, running, ending };
   struct Worker {
-    Record record;
+    WorkerRecord record;
     State state = State::running;
     std::vector<Reply> waiting = {};  // for its end
     EventSource timer = {};           // in case systemd does not report the removal of its unit
     Spawner* owner = nullptr;
   };
 
-  void spawn(const Peer& peer, const Request& request, const Reply& reply);
-  [[nodiscard]] Result<const Template*> check(const Request& request) const;
-  [[nodiscard]] Result<units::Unit> prepare(const Peer& peer, const Request& request,
-                                            const Template& from, Record& record) const;
+  void spawn(const Caller& peer, const SpawnRequest& request, const Reply& reply);
+  [[nodiscard]] Result<const Template*> check(const SpawnRequest& request) const;
+  [[nodiscard]] Result<units::Unit> prepare(const Caller& peer, const SpawnRequest& request,
+                                            const Template& from, WorkerRecord& record) const;
   void started(const std::string& id, const Result<void>& result, const std::string& token,
                const Reply& reply);
-  void terminate(const Peer& peer, const Request& request, const Reply& reply);
+  void terminate(const Caller& peer, const SpawnRequest& request, const Reply& reply);
   void stopped(const std::string& id, const Result<void>& result);
   static int on_late(sd_event_source* source, std::uint64_t now, void* userdata);
   void removed(const std::string& unit);
   void forget(const std::string& id);
-  void clean_up(const Record& record);
+  void clean_up(const WorkerRecord& record);
   void status(const Worker& worker, const Reply& reply);
-  void ask_worker(const Peer& peer, const Request& request, const Reply& reply);
-  void look(const Worker& worker, const Request& request, const Reply& reply) const;
-  void refuse(const Peer& peer, const Request& request, const std::string& problem,
+  void ask_worker(const Caller& peer, const SpawnRequest& request, const Reply& reply);
+  void look(const Worker& worker, const SpawnRequest& request, const Reply& reply) const;
+  void refuse(const Caller& peer, const SpawnRequest& request, const std::string& problem,
               const Reply& reply);
-  [[nodiscard]] Listed listed(const Worker& worker) const;
+  [[nodiscard]] ListedWorker listed(const Worker& worker) const;
   [[nodiscard]] Worker* find(const std::string& id);
 
   Parts parts_;
-  Settings settings_;
+  SpawnSettings settings_;
   std::optional<Clock::time_point> last_spawn_;
   std::map<std::string, Worker> workers_;
 };

@@ -71,7 +71,7 @@ Acl* Parser::find_acl(std::string_view name) {
 }
 
 // The acl that a line defines or extends.
-Acl* Parser::acl_of(const Line& line) {
+Acl* Parser::acl_of(const Directive& line) {
   const std::string& name = line.words[0];
   const std::string& type = line.words[1];
   constexpr std::string_view understood[] = {"src",          "dst",  "dstdomain",
@@ -97,14 +97,14 @@ Acl* Parser::acl_of(const Line& line) {
   return &fresh;
 }
 
-void Parser::acl(const Line& line) {
+void Parser::acl(const Directive& line) {
   if (line.words.size() < 2) return error(line, "is written as: acl NAME TYPE VALUE…");
   // Old files define it themselves; squid ignores that too.
   if (line.words[0] == "manager") return note("acl manager is built in; its definition is ignored");
   if (Acl* found = acl_of(line); found != nullptr && !found->is_foreign) add_values(*found, line);
 }
 
-void Parser::add_values(Acl& acl, const Line& line) {
+void Parser::add_values(Acl& acl, const Directive& line) {
   bool ignore_case = false;
   bool has_value = false;  // after a value, squid reads -n as a value, too
   for (std::size_t i = 2; i < line.words.size(); ++i) {
@@ -130,7 +130,7 @@ void Parser::add_values(Acl& acl, const Line& line) {
   }
 }
 
-void Parser::add_file(Acl& acl, const Line& line, std::string_view quoted, bool ignore_case) {
+void Parser::add_file(Acl& acl, const Directive& line, std::string_view quoted, bool ignore_case) {
   const std::string name{quoted.substr(1, quoted.size() - 2)};
   if (quoted.size() < 3 || quoted.back() != quoted.front() ||
       name.find_first_of("\"'") != name.npos) {
@@ -188,7 +188,7 @@ void Parser::add_value(Acl& acl, const std::string& value, const config::Place& 
   }
 }
 
-void Parser::http_access(const Line& line) {
+void Parser::http_access(const Directive& line) {
   if (line.words.size() < 2 || (line.words[0] != "allow" && line.words[0] != "deny")) {
     return error(line, "is written as: http_access allow|deny [!]ACL…");
   }

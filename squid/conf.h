@@ -75,7 +75,7 @@ struct Conf {
   bool checks_sni = true;
   bool literals_pass = false;
   config::Place literals_place;  // of the line that sets it
-  std::vector<config::PrivateException> private_exceptions;
+  std::vector<config::PrivateExceptionSettings> private_exceptions;
   std::optional<config::Endpoint> metrics;
 
   std::vector<std::string> notes;  // accepted directives without effect, each reported once

@@ -36,7 +36,7 @@ class LineReader {
   void read_text(std::string_view text, const std::string& file, int depth);
   void take_comment(std::string_view comment, const config::Place& place);
   void take_directive(std::string_view text, const config::Place& place, int depth);
-  void include(const Line& line, int depth);
+  void include(const Directive& line, int depth);
 
   const Files& files_;
   config::Diagnostics& problems_;
@@ -120,7 +120,7 @@ void LineReader::take_comment(std::string_view comment, const config::Place& pla
 void LineReader::take_directive(std::string_view text, const config::Place& place, int depth) {
   auto words = split_words(text);
   if (words.empty()) return;
-  Line line{place, words.front(), {}, {}};
+  Directive line{place, words.front(), {}, {}};
   const std::string_view written = trimmed(text);
   line.rest = trimmed(written.substr(line.name.size()));
   line.words.assign(std::make_move_iterator(words.begin() + 1),
@@ -137,7 +137,7 @@ void LineReader::take_directive(std::string_view text, const config::Place& plac
   }
 }
 
-void LineReader::include(const Line& line, int depth) {
+void LineReader::include(const Directive& line, int depth) {
   if (depth >= max_include_depth) {
     problems_.error(line.place, "include", "more than 16 files deep");
     return;
@@ -158,7 +158,7 @@ void LineReader::include(const Line& line, int depth) {
 
 }  // namespace
 
-std::string Line::text() const {
+std::string Directive::text() const {
   std::string text = name;
   for (const std::string& word : words) text.append(" ").append(word);
   return text;

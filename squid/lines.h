@@ -11,7 +11,7 @@
 namespace stile::squid {
 
 // One directive; lines joined by a backslash are one.
-struct Line {
+struct Directive {
   config::Place place;  // of its first line
   std::string name;
   std::vector<std::string> words;  // after the name, without a comment
@@ -26,7 +26,7 @@ struct Option {
 };
 
 struct Lines {
-  std::vector<Line> lines;
+  std::vector<Directive> lines;
   std::vector<Option> options;
 };
 

@@ -13,7 +13,7 @@ bool is_writing_option(std::string_view word) {
 
 }  // namespace
 
-void Parser::logformat(const Line& line) {
+void Parser::logformat(const Directive& line) {
   const std::size_t blank = line.rest.find_first_of(" \t");
   if (blank == line.rest.npos) return error(line, "is written as: logformat NAME FORMAT");
   const std::string name = line.rest.substr(0, blank);
@@ -28,13 +28,13 @@ void Parser::logformat(const Line& line) {
 }
 
 // Only stores the line: the format that it names may be defined later.
-void Parser::access_log(const Line& line) {
+void Parser::access_log(const Directive& line) {
   if (line.words.empty()) return error(line, "names no log");
   if (access_log_) return error(line, "there can be one access_log only");
   access_log_ = line;
 }
 
-void Parser::open_access_log(const Line& line) {
+void Parser::open_access_log(const Directive& line) {
   std::string place = line.words[0];
   std::string format = "squid";
   bool has_format = false;

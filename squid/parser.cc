@@ -10,7 +10,7 @@
 namespace stile::squid {
 namespace {
 
-bool is_all(const Line& line, std::string_view verb) {
+bool is_all(const Directive& line, std::string_view verb) {
   return line.words.size() == 2 && line.words[0] == verb && line.words[1] == "all";
 }
 
@@ -28,7 +28,7 @@ bool is_too_wide(const acl::Prefix& prefix) {
   return false;
 }
 
-bool is_off(const Line& line) {
+bool is_off(const Directive& line) {
   return line.words.size() == 1 && (line.words[0] == "off" || line.words[0] == "0");
 }
 
@@ -47,7 +47,7 @@ Parser::Parser(const std::string& file, const Files& files) : files_{files} {
 
 config::Checked<Conf> Parser::run() {
   const Lines lines = read_lines(conf_.file, files_, problems_);
-  for (const Line& line : lines.lines) take(line);
+  for (const Directive& line : lines.lines) take(line);
   for (const Option& option : lines.options) take_option(option);
   if (problems_.has_errors()) return problems_;
   finish();
@@ -80,13 +80,13 @@ const std::unordered_map<std::string_view, Parser::Handler>& Parser::handlers() 
   return table;
 }
 
-void Parser::take(const Line& line) {
+void Parser::take(const Directive& line) {
   const auto handler = handlers().find(line.name);
   if (handler != handlers().end()) return (this->*handler->second)(line);
   pass_over(line);
 }
 
-void Parser::pass_over(const Line& line) {
+void Parser::pass_over(const Directive& line) {
   const auto only = [&](bool is_harmless, const std::string& form) {
     if (is_harmless) return;
     error(line,
@@ -161,7 +161,7 @@ void Parser::finish() {
   }
 }
 
-void Parser::error(const Line& line, const std::string& problem, std::string hint) {
+void Parser::error(const Directive& line, const std::string& problem, std::string hint) {
   problems_.error(line.place, printable(line.name), printable(problem), std::move(hint));
 }
 

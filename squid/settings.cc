@@ -27,13 +27,13 @@ constexpr Unit units[] = {{"millisecond", 1},  {"second", 1000},    {"minute", 6
 
 }  // namespace
 
-const std::string* Parser::one_word(const Line& line) {
+const std::string* Parser::one_word(const Directive& line) {
   if (line.words.size() == 1) return &line.words[0];
   error(line, "takes one value");
   return nullptr;
 }
 
-std::optional<bool> Parser::on_off(const Line& line) {
+std::optional<bool> Parser::on_off(const Directive& line) {
   const std::string* word = one_word(line);
   if (word == nullptr) return std::nullopt;
   if (*word == "on" || *word == "off") return *word == "on";
@@ -41,7 +41,7 @@ std::optional<bool> Parser::on_off(const Line& line) {
   return std::nullopt;
 }
 
-std::optional<std::chrono::milliseconds> Parser::time(const Line& line) {
+std::optional<std::chrono::milliseconds> Parser::time(const Directive& line) {
   std::int64_t number = 0;
   if (line.words.size() == 2) {
     const std::string& digits = line.words[0];
@@ -60,7 +60,7 @@ std::optional<std::chrono::milliseconds> Parser::time(const Line& line) {
   return std::nullopt;
 }
 
-void Parser::http_port(const Line& line) {
+void Parser::http_port(const Directive& line) {
   if (line.words.empty()) return error(line, "names no port");
   for (std::size_t i = 1; i < line.words.size(); ++i) {
     if (!is_harmless_port_option(line.words[i])) {
@@ -79,7 +79,7 @@ void Parser::http_port(const Line& line) {
   conf_.listen.push_back(*endpoint);
 }
 
-void Parser::request_header_access(const Line& line) {
+void Parser::request_header_access(const Directive& line) {
   if (line.words.size() != 3 || line.words[2] != "all" ||
       (line.words[1] != "allow" && line.words[1] != "deny")) {
     return error(line, "is supported as: request_header_access NAME allow|deny all");
@@ -91,13 +91,13 @@ void Parser::request_header_access(const Line& line) {
   header_rules_.emplace(name, line.words[1] == "deny");  // the first line for a header decides
 }
 
-void Parser::strip_query_terms(const Line& line) {
+void Parser::strip_query_terms(const Directive& line) {
   if (const auto on = on_off(line); on && !*on) {
     note("strip_query_terms off has no effect: queries are never logged");
   }
 }
 
-void Parser::dns_nameservers(const Line& line) {
+void Parser::dns_nameservers(const Directive& line) {
   for (const std::string& word : line.words) {
     const auto server = config::parse_dns_server(word);
     if (!server) return error(line, server.error().message);
@@ -105,33 +105,33 @@ void Parser::dns_nameservers(const Line& line) {
   }
 }
 
-void Parser::hosts_file(const Line& line) {
+void Parser::hosts_file(const Directive& line) {
   if (const std::string* word = one_word(line)) conf_.hosts_file = *word == "none" ? "" : *word;
 }
 
-void Parser::pid_filename(const Line& line) {
+void Parser::pid_filename(const Directive& line) {
   if (const std::string* word = one_word(line)) conf_.pid_file = *word == "none" ? "" : *word;
 }
 
-void Parser::visible_hostname(const Line& line) {
+void Parser::visible_hostname(const Directive& line) {
   if (one_word(line) != nullptr) note("visible_hostname has no effect: Via says stile");
 }
 
-void Parser::cache_effective_user(const Line& line) {
+void Parser::cache_effective_user(const Directive& line) {
   if (line.words.empty() || line.words.size() > 2) return error(line, "takes a user");
   conf_.user = line.words[0];
   if (line.words.size() == 2) conf_.group = line.words[1];
 }
 
-void Parser::cache_effective_group(const Line& line) {
+void Parser::cache_effective_group(const Directive& line) {
   if (const std::string* word = one_word(line)) conf_.group = *word;
 }
 
-void Parser::cache_log(const Line& line) {
+void Parser::cache_log(const Directive& line) {
   if (const std::string* word = one_word(line)) conf_.cache_log = *word;
 }
 
-void Parser::forwarded_for(const Line& line) {
+void Parser::forwarded_for(const Directive& line) {
   const std::string* word = one_word(line);
   if (word == nullptr) return;
   static const std::set<std::string_view> modes{"on", "off", "transparent", "delete", "truncate"};
@@ -139,15 +139,15 @@ void Parser::forwarded_for(const Line& line) {
   conf_.passes_forwarded_for = *word == "transparent";
 }
 
-void Parser::via(const Line& line) {
+void Parser::via(const Directive& line) {
   if (const auto on = on_off(line)) conf_.adds_via = *on;
 }
 
-void Parser::connect_timeout(const Line& line) {
+void Parser::connect_timeout(const Directive& line) {
   if (const auto value = time(line); value && value->count() > 0) conf_.connect_timeout = *value;
 }
 
-void Parser::shutdown_lifetime(const Line& line) {
+void Parser::shutdown_lifetime(const Directive& line) {
   if (const auto value = time(line)) conf_.shutdown_lifetime = *value;
 }
 

@@ -53,7 +53,7 @@ std::string_view bearer(std::string_view header) {
 }  // namespace
 
 A2aExchange::~A2aExchange() {
-  if (has_place_) --*desk_.waiting;
+  if (has_place_) --*backend_.waiting;
 }
 
 void A2aExchange::start() {
@@ -64,8 +64,8 @@ void A2aExchange::start() {
 
 // A card is for everybody, and says only that the worker exists.
 void A2aExchange::send_card(a2a::CardForm form) {
-  desk_.spawner.ask(R"({"action":"list"})", [self = shared_from_this(),
-                                             form](const std::optional<std::string>& answer) {
+  backend_.spawner.ask(R"({"action":"list"})", [self = shared_from_this(),
+                                                form](const std::optional<std::string>& answer) {
     if (!answer) return self->fail({Problem::unavailable, "The spawner does not answer"});
     const auto entry = R"({"task_id":)" + json_text(self->request_.worker) + ',';
     if (answer->find(entry) == std::string::npos) {
@@ -93,13 +93,12 @@ void A2aExchange::authorise() {
       .add("action", "validate_token")
       .add("task_id", request_.worker)
       .add("token", token);
-  desk_.spawner.ask(line,
-                    [self = shared_from_this(), refused](const std::optional<std::string>& answer) {
-                      if (!answer)
-                        return self->fail({Problem::unavailable, "The spawner does not answer"});
-                      if (*answer != R"({"valid":true})") return self->fail(refused);
-                      self->serve();
-                    });
+  backend_.spawner.ask(
+      line, [self = shared_from_this(), refused](const std::optional<std::string>& answer) {
+        if (!answer) return self->fail({Problem::unavailable, "The spawner does not answer"});
+        if (*answer != R"({"valid":true})") return self->fail(refused);
+        self->serve();
+      });
 }
 
 void A2aExchange::serve() {
@@ -144,13 +143,16 @@ void A2aExchange::serve() {
 }
 
 void A2aExchange::ask(std::string line, Problem problem, Then then) {
-  desk_.spawner.ask(std::move(line), [self = shared_from_this(), problem, then = std::move(then)](
-                                         const std::optional<std::string>& answer) {
-    if (self->client_->has_gone()) return self->client_->end();
-    if (!answer) return self->fail({Problem::unavailable, "The spawner does not answer"});
-    if (const auto error = a2a::error_of(*answer)) return self->fail({problem, *error});
-    then(*answer);
-  });
+  backend_.spawner.ask(std::move(line),
+                       [self = shared_from_this(), problem,
+                        then = std::move(then)](const std::optional<std::string>& answer) {
+                         if (self->client_->has_gone()) return self->client_->end();
+                         if (!answer)
+                           return self->fail({Problem::unavailable, "The spawner does not answer"});
+                         if (const auto error = a2a::error_of(*answer))
+                           return self->fail({problem, *error});
+                         then(*answer);
+                       });
 }
 
 void A2aExchange::load_worker(std::function<void()> then) {
@@ -228,7 +230,7 @@ void A2aExchange::list(std::size_t next) {
   ask(std::move(line), Problem::unavailable,
       [self = shared_from_this(), next](const std::string& answer) {
         if (auto piece = a2a::parse_piece(answer)) {
-          self->page_.tasks[next].output = a2a::Output{std::move(piece->text), piece->missed};
+          self->page_.tasks[next].output = a2a::TaskOutput{std::move(piece->text), piece->missed};
         }
         self->list(next + 1);
       });
@@ -279,11 +281,11 @@ void A2aExchange::pass_on(std::string line) {
 }
 
 bool A2aExchange::take_place() {
-  if (*desk_.waiting == A2aDesk::max_waiting) {
+  if (*backend_.waiting == A2aBackend::max_waiting) {
     fail({Problem::unavailable, "Too many callers wait for tasks; try again later"});
     return false;
   }
-  ++*desk_.waiting;
+  ++*backend_.waiting;
   has_place_ = true;
   return true;
 }
@@ -353,7 +355,7 @@ void A2aExchange::begin_stream() {
   goal_ = Goal::stream;
   client_->begin_stream([self = shared_from_this()] {
     const auto* run = self->worker_.find(self->run_);
-    auto task = self->task_of(run == nullptr ? a2a::Run{} : *run);
+    auto task = self->task_of(run == nullptr ? a2a::RunStatus{} : *run);
     if (!self->output_.text.empty()) task.output = std::move(self->output_);
     self->shown_ = task.state;
     self->last_sent_ = Clock::now();
@@ -402,8 +404,8 @@ void A2aExchange::add_event(std::string& out, std::string_view name,
   out.append(read_.is_rpc ? a2a::rpc_result(data, read_.id) : data).append("\n\n");
 }
 
-a2a::Task A2aExchange::task_of(const a2a::Run& run) const {
-  return a2a::task_of(worker_, run, desk_.ask_of(worker_.id));
+a2a::Task A2aExchange::task_of(const a2a::RunStatus& run) const {
+  return a2a::task_of(worker_, run, backend_.ask_of(worker_.id));
 }
 
 void A2aExchange::finish(const a2a::Task& task) {
@@ -421,7 +423,7 @@ void A2aExchange::fail(const Fault& fault) {
   if (is_streaming_) return client_->end();
   const auto known = a2a::codes(fault.problem);
   const bool is_refused = fault.problem == Problem::unauthenticated;
-  Answer answer{known.http, rest_type, {}};
+  HttpAnswer answer{known.http, rest_type, {}};
   if (is_refused) answer.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"stile\"");
   if (read_.is_rpc) {
     // JSON-RPC has its own codes; the status of HTTP is about the connection and the caller.

@@ -18,7 +18,7 @@
 namespace stile::web {
 
 // What all exchanges share.
-struct A2aDesk {
+struct A2aBackend {
   // The spawner lets one user have 32 connections; others need some of them.
   static constexpr std::size_t max_waiting = 16;
 
@@ -39,8 +39,8 @@ struct A2aRequest {
 
 class A2aExchange : public std::enable_shared_from_this<A2aExchange> {
  public:
-  A2aExchange(A2aDesk& desk, std::shared_ptr<Client> client, A2aRequest request)
-      : desk_{desk}, client_{std::move(client)}, request_{std::move(request)} {}
+  A2aExchange(A2aBackend& backend, std::shared_ptr<WebClient> client, A2aRequest request)
+      : backend_{backend}, client_{std::move(client)}, request_{std::move(request)} {}
   ~A2aExchange();
   A2aExchange(const A2aExchange&) = delete;
   A2aExchange& operator=(const A2aExchange&) = delete;
@@ -76,22 +76,22 @@ class A2aExchange : public std::enable_shared_from_this<A2aExchange> {
   void begin_stream();
   void send_piece(const a2a::Piece& piece, const a2a::Task& task);
   void add_event(std::string& out, std::string_view name, const std::string& data) const;
-  [[nodiscard]] a2a::Task task_of(const a2a::Run& run) const;
+  [[nodiscard]] a2a::Task task_of(const a2a::RunStatus& run) const;
   void finish(const a2a::Task& task);
 
   void reply(const std::string& result);
   void fail(const a2a::Fault& fault);
 
-  A2aDesk& desk_;
-  std::shared_ptr<Client> client_;
+  A2aBackend& backend_;
+  std::shared_ptr<WebClient> client_;
   A2aRequest request_;
   a2a::Read read_{};
   a2a::Call call_{};
-  a2a::Worker worker_{};
-  a2a::Page page_;
+  a2a::WorkerStatus worker_{};
+  a2a::TaskPage page_;
   std::uint64_t run_ = 0, cursor_ = 0;
   Goal goal_ = Goal::now;
-  a2a::Output output_{};
+  a2a::TaskOutput output_{};
   std::optional<a2a::State> shown_;  // the last state that the stream told
   bool has_sent_output_ = false, has_place_ = false, is_streaming_ = false;
   Clock::time_point deadline_{}, last_sent_{};

@@ -1,12 +1,12 @@
-// Client: the error that every route answers with.
+// WebClient: the error that every route answers with.
 #include "web/client.h"
 
 #include "base/json.h"
 
 namespace stile::web {
 
-Answer error_answer(unsigned status, std::string_view code, std::string_view message) {
-  Answer answer{status, json_type, {}};
+HttpAnswer error_answer(unsigned status, std::string_view code, std::string_view message) {
+  HttpAnswer answer{status, json_type, {}};
   {
     JsonObject object{answer.body};
     object.add("ok", false);

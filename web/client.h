@@ -1,4 +1,4 @@
-// Client: the connection that an answer goes to.
+// WebClient: the connection that an answer goes to.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace stile::web {
 
-struct Answer {
+struct HttpAnswer {
   unsigned status = 200;
   std::string_view type;
   std::string body;
@@ -19,18 +19,19 @@ struct Answer {
 inline constexpr std::string_view json_type = "application/json";
 
 // {"ok":false,"error":{"code":…,"message":…}}
-[[nodiscard]] Answer error_answer(unsigned status, std::string_view code, std::string_view message);
+[[nodiscard]] HttpAnswer error_answer(unsigned status, std::string_view code,
+                                      std::string_view message);
 
-class Client {
+class WebClient {
  public:
   using Written = std::function<void()>;  // not called if the client has gone
 
-  Client() = default;
-  virtual ~Client() = default;
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
+  WebClient() = default;
+  virtual ~WebClient() = default;
+  WebClient(const WebClient&) = delete;
+  WebClient& operator=(const WebClient&) = delete;
 
-  virtual void answer(Answer answer) = 0;
+  virtual void answer(HttpAnswer answer) = 0;
   // Server-sent events: the head, then frames, each after the one before was written, then the end.
   virtual void begin_stream(Written written) = 0;
   virtual void write(std::string frames, Written written) = 0;

@@ -191,7 +191,7 @@ void Feed::poll_status() {
 }
 
 void Feed::poll_details(const WatcherPtr& watcher) {
-  const View& view = watcher->view;
+  const PageView& view = watcher->view;
   if (!view.agent.empty() || !view.host.empty()) {
     watcher->hosts.set(history_.hosts_json(view.agent, view.host));
   }
@@ -221,7 +221,7 @@ void Feed::poll() {
   });
 }
 
-void Feed::add(const std::weak_ptr<Page>& page, View view) {
+void Feed::add(const std::weak_ptr<OpenPage>& page, PageView view) {
   auto watcher = std::make_shared<Watcher>();
   watcher->page = page;
   watcher->view = std::move(view);

@@ -24,18 +24,18 @@
 namespace stile::web {
 
 // An open page.
-class Page {
+class OpenPage {
  public:
-  Page() = default;
-  virtual ~Page() = default;
-  Page(const Page&) = delete;
-  Page& operator=(const Page&) = delete;
+  OpenPage() = default;
+  virtual ~OpenPage() = default;
+  OpenPage(const OpenPage&) = delete;
+  OpenPage& operator=(const OpenPage&) = delete;
   [[nodiscard]] virtual bool is_ready() const = 0;  // everything sent before was written
   virtual void send(std::string frames) = 0;
 };
 
 // What a page looks at.
-struct View {
+struct PageView {
   Filter filter;
   std::string agent, host;        // whose details it shows; empty: none
   bool is_about_workers = false;  // it gets nothing but the list of workers
@@ -53,7 +53,7 @@ class Feed {
   void start();
   [[nodiscard]] bool is_full();
   // The page gets everything at once, then what is new, until its pointer expires.
-  void add(const std::weak_ptr<Page>& page, View view);
+  void add(const std::weak_ptr<OpenPage>& page, PageView view);
   // Something was changed through this server: the pages see it without delay.
   void refresh();
   [[nodiscard]] const History& history() const noexcept { return history_; }
@@ -70,8 +70,8 @@ class Feed {
   };
   enum Shared : std::size_t { status, strip, agents, connections, asks, workers, shared_count };
   struct Watcher {
-    std::weak_ptr<Page> page;
-    View view;
+    std::weak_ptr<OpenPage> page;
+    PageView view;
     std::uint64_t next_line = 0;
     bool has_begun = false;
     std::array<std::uint64_t, shared_count> seen{};

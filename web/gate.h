@@ -13,7 +13,7 @@
 
 namespace stile::web {
 
-struct Credentials {
+struct WebCredentials {
   std::vector<std::string> hosts;     // all Host headers
   std::optional<std::string> origin;  // the Origin header
   std::string fetch_site;             // Sec-Fetch-Site; "": an older browser, or no browser
@@ -21,7 +21,7 @@ struct Credentials {
   std::string cookie, csrf;  // "": none
 };
 
-enum class Refusal : std::uint8_t {
+enum class WebRefusal : std::uint8_t {
   none,
   wrong_host,      // DNS rebinding
   foreign_origin,  // a page of another site sent it
@@ -30,13 +30,14 @@ enum class Refusal : std::uint8_t {
   no_csrf,
 };
 
-[[nodiscard]] Refusal judge(const std::vector<Origin>& own, Sessions& sessions, Method method,
-                            Endpoint endpoint, const Credentials& given, Sessions::Time now);
+[[nodiscard]] WebRefusal judge(const std::vector<Origin>& own, BrowserSessions& sessions,
+                               WebMethod method, WebEndpoint endpoint, const WebCredentials& given,
+                               BrowserSessions::Time now);
 
 struct RefusalText {
   unsigned status;
   std::string_view code, message;
 };
-[[nodiscard]] RefusalText text(Refusal refusal) noexcept;
+[[nodiscard]] RefusalText text(WebRefusal refusal) noexcept;
 
 }  // namespace stile::web

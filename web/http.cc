@@ -45,9 +45,9 @@ constexpr std::string_view content_policy =
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'";
 
-Method method_of(http::verb verb) {
-  if (verb == http::verb::get || verb == http::verb::head) return Method::get;
-  return verb == http::verb::post ? Method::post : Method::other;
+WebMethod method_of(http::verb verb) {
+  if (verb == http::verb::get || verb == http::verb::head) return WebMethod::get;
+  return verb == http::verb::post ? WebMethod::post : WebMethod::other;
 }
 
 template <class Fields>
@@ -62,8 +62,8 @@ void add_headers(Fields& fields) {
 }
 
 // One connection; its handlers keep it alive. A stream of events is a page of the feed.
-class Connection final : public Page,
-                         public Client,
+class Connection final : public OpenPage,
+                         public WebClient,
                          public std::enable_shared_from_this<Connection> {
  public:
   Connection(Protocol::socket socket, Site& site)
@@ -97,7 +97,7 @@ class Connection final : public Page,
                       });
   }
 
-  void answer(Answer said) override {
+  void answer(HttpAnswer said) override {
     more_headers_ = std::move(said.headers);
     answer(said.status, said.type, std::move(said.body));
   }
@@ -196,8 +196,8 @@ class Connection final : public Page,
     return found == request().end() ? "" : std::string{found->value()};
   }
 
-  [[nodiscard]] Credentials credentials() const {
-    Credentials given;
+  [[nodiscard]] WebCredentials credentials() const {
+    WebCredentials given;
     const auto [first, last] = request().equal_range(http::field::host);
     for (auto it = first; it != last; ++it) given.hosts.push_back(lower_case(it->value()));
     if (request().count(http::field::origin) > 0) given.origin = header("Origin");
@@ -211,54 +211,54 @@ class Connection final : public Page,
   void serve() {
     const auto target = parse_target(request().target());
     if (!target) return answer_error(400, "bad-request", "the target of the request is invalid");
-    const Method method = method_of(request().method());
+    const WebMethod method = method_of(request().method());
     const Route route = find_route(method, target->path);
     const auto given = credentials();
     const auto now = std::chrono::steady_clock::now();
     const auto refusal = judge(site_.origins, site_.sessions, method, route.endpoint, given, now);
-    if (refusal != Refusal::none) {
+    if (refusal != WebRefusal::none) {
       const auto said = text(refusal);
       return answer_error(said.status, said.code, said.message);
     }
     switch (route.endpoint) {
-      case Endpoint::none:
+      case WebEndpoint::none:
         return answer_error(404, "not-found", "there is nothing at this path");
-      case Endpoint::other_method:
+      case WebEndpoint::other_method:
         return answer_error(405, "wrong-method", "the path has no such method");
-      case Endpoint::asset: {
+      case WebEndpoint::asset: {
         const Asset& asset = *find_asset(target->path);
         return answer(200, asset.type, std::string{asset.text});
       }
-      case Endpoint::login:
+      case WebEndpoint::login:
         return log_in(now);
-      case Endpoint::logout:
+      case WebEndpoint::logout:
         site_.sessions.log_out(given.cookie);
         return answer(200, json_type, R"({"ok":true})");
-      case Endpoint::events:
+      case WebEndpoint::events:
         return stream_events(*target, false);
-      case Endpoint::worker_events:
+      case WebEndpoint::worker_events:
         return stream_events(*target, true);
-      case Endpoint::check:
+      case WebEndpoint::check:
         stream_.expires_never();  // it reads a whole log
         return std::make_shared<PolicyExchange>(site_.link, site_.capabilities, shared_from_this())
             ->start(request().body());
-      case Endpoint::workers:
+      case WebEndpoint::workers:
         stream_.expires_never();  // a batch of workers takes its time; the links have deadlines
         return std::make_shared<WorkersExchange>(site_.context, site_.spawner, shared_from_this())
             ->start(route.action, route.name, request().body());
-      case Endpoint::a2a:
+      case WebEndpoint::a2a:
         return serve_a2a(route, *target, given.hosts.front());
-      case Endpoint::hosts:
+      case WebEndpoint::hosts:
         return answer(
             200, json_type,
             site_.feed.history().hosts_json(target->value("agent"), target->value("host")));
-      case Endpoint::control:
+      case WebEndpoint::control:
         return ask_daemon(route, method);
     }
   }
 
   void serve_a2a(const Route& route, const Target& target, const std::string& host) {
-    if (site_.desk == nullptr) {
+    if (site_.backend == nullptr) {
       return answer_error(404, "no-spawner", "stile-web was started without a spawner");
     }
     A2aRequest made;
@@ -272,10 +272,10 @@ class Connection final : public Page,
     made.known_tag = header("If-None-Match");
     made.url = url_of_host(site_.origins, host) + "/agents/" + route.name;
     stream_.expires_never();  // the link has its own deadline
-    std::make_shared<A2aExchange>(*site_.desk, shared_from_this(), std::move(made))->start();
+    std::make_shared<A2aExchange>(*site_.backend, shared_from_this(), std::move(made))->start();
   }
 
-  void log_in(Sessions::Time now) {
+  void log_in(BrowserSessions::Time now) {
     const auto token = text_member(request().body(), "token");
     if (!token) return answer_error(400, "bad-request", token.error().message);
     const auto keys = site_.sessions.log_in(*token, now);
@@ -286,19 +286,19 @@ class Connection final : public Page,
     const bool is_secure = header("Origin").starts_with("https:");
     set_cookie_ = std::string{cookie_name} + '=' + keys->cookie +
                   "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" +
-                  std::to_string(std::chrono::seconds{Sessions::session_life}.count()) +
+                  std::to_string(std::chrono::seconds{BrowserSessions::session_life}.count()) +
                   (is_secure ? "; Secure" : "");
     std::string body;
     JsonObject{body}.add("ok", true).add("csrf", keys->csrf);
     answer(200, json_type, std::move(body));
   }
 
-  void ask_daemon(const Route& route, Method method) {
-    const auto line = control_line(route, method == Method::post ? request().body() : "");
+  void ask_daemon(const Route& route, WebMethod method) {
+    const auto line = control_line(route, method == WebMethod::post ? request().body() : "");
     if (!line) return answer_error(400, "bad-request", line.error().message);
     stream_.expires_never();  // the link has its own deadline
     site_.link.ask(*line, [self = shared_from_this(),
-                           changes = method == Method::post](std::optional<std::string> answer) {
+                           changes = method == WebMethod::post](std::optional<std::string> answer) {
       if (!answer) {
         return self->answer_error(502, "no-daemon", "the daemon does not answer; is it running?");
       }
@@ -311,7 +311,7 @@ class Connection final : public Page,
     if (site_.feed.is_full()) {
       return answer_error(503, "too-many-pages", "too many pages are open; close one");
     }
-    View view;
+    PageView view;
     view.is_about_workers = is_about_workers;
     view.filter.agent = target.value("agent");
     view.filter.verdict = target.value("verdict");

@@ -23,11 +23,11 @@ namespace stile::web {
 struct Site {
   boost::asio::io_context& context;
   std::vector<Origin> origins;
-  Sessions& sessions;
+  BrowserSessions& sessions;
   ControlLink& link;
   ControlLink* spawner;  // null: there is none
   Feed& feed;
-  A2aDesk* desk;  // null: there is no spawner
+  A2aBackend* backend;  // null: there is no spawner
   const config::CapabilityFiles& capabilities;
   std::shared_ptr<std::size_t> open = std::make_shared<std::size_t>(0);  // connections
 };

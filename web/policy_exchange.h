@@ -22,7 +22,7 @@ class PolicyExchange : public std::enable_shared_from_this<PolicyExchange> {
   static constexpr std::uint64_t max_log_bytes = std::uint64_t{512} << 20U;
 
   PolicyExchange(ControlLink& daemon, const config::CapabilityFiles& capabilities,
-                 std::shared_ptr<Client> client)
+                 std::shared_ptr<WebClient> client)
       : daemon_{daemon}, capabilities_{capabilities}, client_{std::move(client)} {}
 
   void start(std::string_view body);
@@ -36,7 +36,7 @@ class PolicyExchange : public std::enable_shared_from_this<PolicyExchange> {
 
   ControlLink& daemon_;
   const config::CapabilityFiles& capabilities_;
-  std::shared_ptr<Client> client_;
+  std::shared_ptr<WebClient> client_;
   std::string text_;
   std::optional<PolicyCheck> check_;
   std::uint64_t bytes_ = 0;

@@ -12,39 +12,40 @@ namespace stile::web {
 namespace {
 
 struct Row {
-  Method method;
+  WebMethod method;
   std::string_view path;  // {} is one name
-  Endpoint endpoint;
+  WebEndpoint endpoint;
   std::string_view action{}, field{};
 };
 
 constexpr std::array rows{
-    Row{Method::post, "/api/v1/login", Endpoint::login},
-    Row{Method::post, "/api/v1/logout", Endpoint::logout},
-    Row{Method::get, "/api/v1/events", Endpoint::events},
-    Row{Method::get, "/api/v1/hosts", Endpoint::hosts},
-    Row{Method::get, "/api/v1/status", Endpoint::control, "status"},
-    Row{Method::get, "/api/v1/connections", Endpoint::control, "connections"},
-    Row{Method::get, "/api/v1/policy", Endpoint::control, "agents"},
-    Row{Method::get, "/api/v1/policy/{}", Endpoint::control, "agent", "agent"},
-    Row{Method::post, "/api/v1/policy/{}/allow", Endpoint::control, "allow", "agent"},
-    Row{Method::post, "/api/v1/policy/{}/revoke", Endpoint::control, "revoke", "agent"},
-    Row{Method::post, "/api/v1/policy/{}/mode", Endpoint::control, "mode", "agent"},
-    Row{Method::post, "/api/v1/policy/{}/budget-reset", Endpoint::control, "budget-reset", "agent"},
-    Row{Method::post, "/api/v1/policy/{}/explain", Endpoint::control, "explain", "agent"},
-    Row{Method::post, "/api/v1/mode", Endpoint::control, "mode"},
-    Row{Method::get, "/api/v1/asks", Endpoint::control, "asks"},
-    Row{Method::post, "/api/v1/asks/{}/answer", Endpoint::control, "answer", "ask"},
-    Row{Method::get, "/api/v1/config", Endpoint::control, "config"},
-    Row{Method::post, "/api/v1/config/check", Endpoint::check},
-    Row{Method::post, "/api/v1/agents/spawn", Endpoint::workers, "spawn"},
-    Row{Method::get, "/api/v1/agents/active", Endpoint::workers, "active"},
-    Row{Method::post, "/api/v1/agents/stop-all", Endpoint::workers, "stop-all"},
-    Row{Method::get, "/api/v1/agents/status", Endpoint::workers, "status"},
-    Row{Method::get, "/api/v1/agents/containment-status", Endpoint::control, "agents"},
-    Row{Method::get, "/api/v1/agents/events", Endpoint::worker_events},
-    Row{Method::get, "/api/v1/agents/{}", Endpoint::workers, "one"},
-    Row{Method::post, "/api/v1/agents/{}/stop", Endpoint::workers, "stop"},
+    Row{WebMethod::post, "/api/v1/login", WebEndpoint::login},
+    Row{WebMethod::post, "/api/v1/logout", WebEndpoint::logout},
+    Row{WebMethod::get, "/api/v1/events", WebEndpoint::events},
+    Row{WebMethod::get, "/api/v1/hosts", WebEndpoint::hosts},
+    Row{WebMethod::get, "/api/v1/status", WebEndpoint::control, "status"},
+    Row{WebMethod::get, "/api/v1/connections", WebEndpoint::control, "connections"},
+    Row{WebMethod::get, "/api/v1/policy", WebEndpoint::control, "agents"},
+    Row{WebMethod::get, "/api/v1/policy/{}", WebEndpoint::control, "agent", "agent"},
+    Row{WebMethod::post, "/api/v1/policy/{}/allow", WebEndpoint::control, "allow", "agent"},
+    Row{WebMethod::post, "/api/v1/policy/{}/revoke", WebEndpoint::control, "revoke", "agent"},
+    Row{WebMethod::post, "/api/v1/policy/{}/mode", WebEndpoint::control, "mode", "agent"},
+    Row{WebMethod::post, "/api/v1/policy/{}/budget-reset", WebEndpoint::control, "budget-reset",
+        "agent"},
+    Row{WebMethod::post, "/api/v1/policy/{}/explain", WebEndpoint::control, "explain", "agent"},
+    Row{WebMethod::post, "/api/v1/mode", WebEndpoint::control, "mode"},
+    Row{WebMethod::get, "/api/v1/asks", WebEndpoint::control, "asks"},
+    Row{WebMethod::post, "/api/v1/asks/{}/answer", WebEndpoint::control, "answer", "ask"},
+    Row{WebMethod::get, "/api/v1/config", WebEndpoint::control, "config"},
+    Row{WebMethod::post, "/api/v1/config/check", WebEndpoint::check},
+    Row{WebMethod::post, "/api/v1/agents/spawn", WebEndpoint::workers, "spawn"},
+    Row{WebMethod::get, "/api/v1/agents/active", WebEndpoint::workers, "active"},
+    Row{WebMethod::post, "/api/v1/agents/stop-all", WebEndpoint::workers, "stop-all"},
+    Row{WebMethod::get, "/api/v1/agents/status", WebEndpoint::workers, "status"},
+    Row{WebMethod::get, "/api/v1/agents/containment-status", WebEndpoint::control, "agents"},
+    Row{WebMethod::get, "/api/v1/agents/events", WebEndpoint::worker_events},
+    Row{WebMethod::get, "/api/v1/agents/{}", WebEndpoint::workers, "one"},
+    Row{WebMethod::post, "/api/v1/agents/{}/stop", WebEndpoint::workers, "stop"},
 };
 
 constexpr std::size_t most_name_bytes = 64;
@@ -80,7 +81,7 @@ Route a2a_route(std::string_view path) {
   path.remove_prefix(a2a_prefix.size());
   const auto end = path.find('/');
   if (end == std::string_view::npos || !is_name(path.substr(0, end))) return route;
-  route.endpoint = Endpoint::a2a;
+  route.endpoint = WebEndpoint::a2a;
   route.name = path.substr(0, end);
   route.rest = path.substr(end);
   return route;
@@ -88,17 +89,17 @@ Route a2a_route(std::string_view path) {
 
 }  // namespace
 
-Route find_route(Method method, std::string_view path) {
+Route find_route(WebMethod method, std::string_view path) {
   Route route;
   if (find_asset(path) != nullptr) {
-    route.endpoint = method == Method::get ? Endpoint::asset : Endpoint::other_method;
+    route.endpoint = method == WebMethod::get ? WebEndpoint::asset : WebEndpoint::other_method;
     return route;
   }
   if (path.starts_with(a2a_prefix)) return a2a_route(path);
   for (const Row& row : rows) {
     const auto name = match(row.path, path);
     if (!name) continue;
-    route.endpoint = Endpoint::other_method;
+    route.endpoint = WebEndpoint::other_method;
     if (row.method == method) return {row.endpoint, row.action, row.field, std::string{*name}, {}};
   }
   return route;

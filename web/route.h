@@ -7,7 +7,7 @@
 
 namespace stile::web {
 
-enum class Endpoint : std::uint8_t {
+enum class WebEndpoint : std::uint8_t {
   none,          // no such path
   other_method,  // the path exists, but not with this method
   asset,         // a file of the page; needs no session
@@ -23,15 +23,15 @@ enum class Endpoint : std::uint8_t {
 };
 
 struct Route {
-  Endpoint endpoint = Endpoint::none;
+  WebEndpoint endpoint = WebEndpoint::none;
   std::string_view action{};  // for control and workers: what is done
   std::string_view field{};   // and the field that the name in the path fills: agent or ask
   std::string name{};         // that name; for workers and a2a: the worker
   std::string rest{};         // for a2a: the path below that name
 };
 
-enum class Method : std::uint8_t { get, post, other };
+enum class WebMethod : std::uint8_t { get, post, other };
 
-[[nodiscard]] Route find_route(Method method, std::string_view path);
+[[nodiscard]] Route find_route(WebMethod method, std::string_view path);
 
 }  // namespace stile::web

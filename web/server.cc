@@ -71,7 +71,7 @@ Result<Listener> bind_tcp(asio::io_context& context, const config::Endpoint& end
   return Listener{UniqueFd{acceptor.release()}, family, std::move(origins)};
 }
 
-Result<Listener> bind_page(asio::io_context& context, const Options& options) {
+Result<Listener> bind_page(asio::io_context& context, const WebOptions& options) {
   const auto endpoint = config::parse_endpoint(options.listen);
   if (!endpoint) return Error{"--listen: " + endpoint.error().message};
   if (endpoint->unix_path.empty()) return bind_tcp(context, *endpoint);
@@ -80,7 +80,7 @@ Result<Listener> bind_page(asio::io_context& context, const Options& options) {
   return Listener{std::move(*fd), AF_UNIX, {{"http", "localhost"}}};
 }
 
-Result<UniqueFd> bind_login(const Options& options) {
+Result<UniqueFd> bind_login(const WebOptions& options) {
   const auto path = control::login_sockets(options.login).front();
   // As a service, systemd creates the folder; by hand nothing does.
   const auto folder = std::filesystem::path{path}.parent_path().string();
@@ -88,7 +88,7 @@ Result<UniqueFd> bind_login(const Options& options) {
   return bind_socket(path, options.group, path);
 }
 
-Result<std::vector<Origin>> all_origins(const Options& options, const Listener& listener) {
+Result<std::vector<Origin>> all_origins(const WebOptions& options, const Listener& listener) {
   std::vector<Origin> origins;
   for (const auto& text : options.origins) {
     const auto origin = parse_origin(text);
@@ -99,7 +99,7 @@ Result<std::vector<Origin>> all_origins(const Options& options, const Listener& 
   return origins;
 }
 
-Result<std::vector<std::string>> daemon_paths(const Options& options) {
+Result<std::vector<std::string>> daemon_paths(const WebOptions& options) {
   auto paths = control::daemon_sockets(options.socket);
   for (const auto& path : paths) {
     if (path.size() >= sizeof sockaddr_un{}.sun_path) {
@@ -110,7 +110,7 @@ Result<std::vector<std::string>> daemon_paths(const Options& options) {
 }
 
 // "": the usual path, which may not exist; it is tried for each request.
-Result<std::optional<std::string>> spawner_path(const Options& options) {
+Result<std::optional<std::string>> spawner_path(const WebOptions& options) {
   if (options.spawner == "-") return std::optional<std::string>{};
   const char* named = ::secure_getenv("STILE_SPAWNER");
   const std::string usual = named != nullptr && *named != '\0' ? named : default_spawner;
@@ -122,11 +122,11 @@ Result<std::optional<std::string>> spawner_path(const Options& options) {
 }
 
 // The token is in the fragment: browsers send it to no server, and in no Referer.
-std::string link(const Origin& origin, Sessions& sessions) {
+std::string link(const Origin& origin, BrowserSessions& sessions) {
   return origin.text() + "/#token=" + sessions.new_token(std::chrono::steady_clock::now());
 }
 
-Result<void> run(const Options& options) {
+Result<void> run(const WebOptions& options) {
   asio::io_context context{1};
   auto paths = daemon_paths(options);
   if (!paths) return paths.error();
@@ -139,7 +139,7 @@ Result<void> run(const Options& options) {
   auto login = bind_login(options);
   if (!login) return login.error();
 
-  Sessions sessions;
+  BrowserSessions sessions;
   ControlLink control{context, std::move(*paths), {}};
   std::optional<ControlLink> spawner, a2a_spawner;
   if (*spawner_socket) {
@@ -148,16 +148,16 @@ Result<void> run(const Options& options) {
   }
   ControlLink* const workers = spawner ? &*spawner : nullptr;
   Feed feed{context, control, workers};
-  std::optional<A2aDesk> desk;
+  std::optional<A2aBackend> backend;
   if (spawner) {
-    desk.emplace(
-        A2aDesk{*a2a_spawner, [&feed](std::string_view agent) { return feed.ask_of(agent); }});
+    backend.emplace(
+        A2aBackend{*a2a_spawner, [&feed](std::string_view agent) { return feed.ask_of(agent); }});
   }
   // Read now: later this process can open no file.
   config::CapabilityFiles capabilities{::geteuid()};
   if (const auto& read = capabilities.get(); !read) log::warnings(read.error().text());
-  Site site{context, std::move(*origins),     sessions,    control, workers,
-            feed,    desk ? &*desk : nullptr, capabilities};
+  Site site{context, std::move(*origins),           sessions,    control, workers,
+            feed,    backend ? &*backend : nullptr, capabilities};
   asio::signal_set signals{context, SIGINT, SIGTERM};
   signals.async_wait([&context](const boost::system::error_code& ec, int) {
     if (!ec) context.stop();
@@ -182,7 +182,7 @@ Result<void> run(const Options& options) {
 
 }  // namespace
 
-int serve(const Options& options) {
+int serve(const WebOptions& options) {
   server::prepare_process();
   if (auto done = run(options); !done) {
     log::error(done.error().message);

@@ -6,7 +6,7 @@
 
 namespace stile::web {
 
-struct Options {
+struct WebOptions {
   std::string listen = "127.0.0.1:9129";  // or "unix:/path"
   std::vector<std::string> origins;       // in addition to those of the listener
   std::string socket;                     // the daemon's; "": as `stile` finds it
@@ -16,6 +16,6 @@ struct Options {
 };
 
 // Serves until a signal ends it. Returns the exit status.
-[[nodiscard]] int serve(const Options& options);
+[[nodiscard]] int serve(const WebOptions& options);
 
 }  // namespace stile::web

@@ -1,4 +1,4 @@
-// Sessions: a few dozen entries, searched one by one.
+// BrowserSessions: a few dozen entries, searched one by one.
 #include "web/sessions.h"
 
 #include <algorithm>
@@ -17,12 +17,12 @@ std::string hashed(std::string_view secret) {
 
 }  // namespace
 
-void Sessions::forget_expired(Time now) {
+void BrowserSessions::forget_expired(Time now) {
   std::erase_if(tokens_, [now](const Token& token) { return token.end <= now; });
   std::erase_if(sessions_, [now](const Session& session) { return session.end <= now; });
 }
 
-std::string Sessions::new_token(Time now) {
+std::string BrowserSessions::new_token(Time now) {
   forget_expired(now);
   if (tokens_.size() == max_tokens) tokens_.pop_front();
   auto token = random_hex(secret_bytes);
@@ -30,7 +30,7 @@ std::string Sessions::new_token(Time now) {
   return token;
 }
 
-std::optional<Sessions::Keys> Sessions::log_in(std::string_view token, Time now) {
+std::optional<BrowserSessions::Keys> BrowserSessions::log_in(std::string_view token, Time now) {
   forget_expired(now);
   const auto found =
       std::find_if(tokens_.begin(), tokens_.end(),
@@ -43,7 +43,7 @@ std::optional<Sessions::Keys> Sessions::log_in(std::string_view token, Time now)
   return keys;
 }
 
-const Sessions::Session* Sessions::find(std::string_view cookie, Time now) {
+const BrowserSessions::Session* BrowserSessions::find(std::string_view cookie, Time now) {
   forget_expired(now);
   const auto found =
       std::find_if(sessions_.begin(), sessions_.end(),
@@ -51,14 +51,16 @@ const Sessions::Session* Sessions::find(std::string_view cookie, Time now) {
   return found == sessions_.end() ? nullptr : &*found;
 }
 
-bool Sessions::has(std::string_view cookie, Time now) { return find(cookie, now) != nullptr; }
+bool BrowserSessions::has(std::string_view cookie, Time now) {
+  return find(cookie, now) != nullptr;
+}
 
-bool Sessions::proves(std::string_view cookie, std::string_view csrf, Time now) {
+bool BrowserSessions::proves(std::string_view cookie, std::string_view csrf, Time now) {
   const auto* session = find(cookie, now);
   return session != nullptr && session->csrf == hashed(csrf);
 }
 
-void Sessions::log_out(std::string_view cookie) {
+void BrowserSessions::log_out(std::string_view cookie) {
   std::erase_if(sessions_,
                 [hash = hashed(cookie)](const Session& one) { return one.cookie == hash; });
 }

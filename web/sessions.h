@@ -1,4 +1,4 @@
-// Sessions: links that work once, and the browsers that used one.
+// BrowserSessions: links that work once, and the browsers that used one.
 //
 // A browser proves itself with two secrets. The cookie alone is not enough: browsers send cookies
 // to every port of a host, so another server on 127.0.0.1 can see it. The second secret is stored
@@ -14,7 +14,7 @@
 
 namespace stile::web {
 
-class Sessions {
+class BrowserSessions {
  public:
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::size_t max_tokens = 16;    // links not used yet; the oldest is dropped

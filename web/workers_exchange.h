@@ -18,7 +18,7 @@ namespace stile::web {
 class WorkersExchange : public std::enable_shared_from_this<WorkersExchange> {
  public:
   WorkersExchange(boost::asio::io_context& context, ControlLink* spawner,
-                  std::shared_ptr<Client> client)
+                  std::shared_ptr<WebClient> client)
       : spawner_{spawner}, client_{std::move(client)}, timer_{context} {}
 
   // `action` is one of the table of routes: spawn, active, status, one, stop, stop-all.
@@ -39,7 +39,7 @@ class WorkersExchange : public std::enable_shared_from_this<WorkersExchange> {
 
   ControlLink* spawner_;     // null: there is none
   bool has_failed_ = false;  // for one worker at least
-  std::shared_ptr<Client> client_;
+  std::shared_ptr<WebClient> client_;
   boost::asio::steady_timer timer_;
   SpawnBatch batch_;
   std::vector<std::string> ids_;

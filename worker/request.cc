@@ -1,4 +1,4 @@
-// Request: what stile-spawner asks a worker's keeper.
+// TaskRequest: what stile-spawner asks a worker's keeper.
 #include "worker/request.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> names{"run", "cancel", "output", "runs"};
 
-void read_member(const config::Member& member, const config::Reader& reader, Request& request) {
+void read_member(const config::Member& member, const config::Reader& reader, TaskRequest& request) {
   const auto read_number = [&](std::int64_t most) {
     return config::read_integer(member.value, reader, 0, most);
   };
@@ -25,7 +25,7 @@ void read_member(const config::Member& member, const config::Reader& reader, Req
     if (found == names.end()) {
       reader.error(member.value, "unknown action");
     } else {
-      request.action = static_cast<Action>(found - names.begin());
+      request.action = static_cast<TaskAction>(found - names.begin());
     }
   } else if (member.key == "message") {
     // Any bytes: it becomes the input of a program.
@@ -49,7 +49,7 @@ void read_member(const config::Member& member, const config::Reader& reader, Req
 
 }  // namespace
 
-std::string request_text(const Request& request) {
+std::string request_text(const TaskRequest& request) {
   std::string out;
   {
     JsonObject object{out};
@@ -62,11 +62,11 @@ std::string request_text(const Request& request) {
   return out;
 }
 
-Result<Request> parse_request(std::string_view text) {
+Result<TaskRequest> parse_request(std::string_view text) {
   const auto document = config::parse_json(text, "request");
   if (!document) return Error{document.error().text()};
   config::Diagnostics problems;
-  Request request;
+  TaskRequest request;
   config::Reader reader{problems, "request", std::nullopt, {}};
   const auto* table = document->as<config::Node::Table>();
   if (table == nullptr) return Error{"a request is one JSON object"};

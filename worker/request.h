@@ -1,4 +1,4 @@
-// Request: what stile-spawner asks a worker's keeper, one JSON object per connection. Pure.
+// TaskRequest: what stile-spawner asks a worker's keeper, one JSON object per connection. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace stile::worker {
 
-enum class Action : std::uint8_t { run, cancel, output, runs };
+enum class TaskAction : std::uint8_t { run, cancel, output, runs };
 
 inline constexpr std::uint32_t longest_wait_seconds = 60;
 
-struct Request {
-  Action action = Action::runs;
+struct TaskRequest {
+  TaskAction action = TaskAction::runs;
   std::string message;               // of run: the standard input of the task
   std::optional<std::uint64_t> run;  // of cancel and output; unset: the latest
   std::uint64_t cursor = 0;          // of output
@@ -25,7 +25,7 @@ struct Request {
 // The longest request: a message of a request to the spawner, every byte escaped.
 inline constexpr std::size_t max_request_bytes = 512U << 10U;
 
-[[nodiscard]] std::string request_text(const Request& request);
-[[nodiscard]] Result<Request> parse_request(std::string_view text);
+[[nodiscard]] std::string request_text(const TaskRequest& request);
+[[nodiscard]] Result<TaskRequest> parse_request(std::string_view text);
 
 }  // namespace stile::worker

@@ -8,14 +8,16 @@
 namespace stile::commands {
 namespace {
 
-using control::Action, control::ErrorCode, control::Failure, control::Outcome, control::Request;
+using control::Action, control::ErrorCode, control::Failure, control::Outcome,
+    control::ControlRequest;
 
 template <auto handler>
-void call(control::Service& service, const Request& request, const control::ConnectionPtr& client) {
+void call(control::Service& service, const ControlRequest& request,
+          const control::ConnectionPtr& client) {
   (static_cast<Commands&>(service).*handler)(request, client);
 }
 
-Outcome<void> check_explain(const Request& request) {
+Outcome<void> check_explain(const ControlRequest& request) {
   if (request.agent.empty() != request.source.has_value()) {
     return Failure{ErrorCode::bad_request, "explain needs either \"agent\" or \"source\""};
   }
@@ -26,7 +28,7 @@ Outcome<void> check_explain(const Request& request) {
   return boost::system::in_place_value;
 }
 
-Outcome<void> check_answer(const Request& request) {
+Outcome<void> check_answer(const ControlRequest& request) {
   if (request.verdict != "allow" && request.verdict != "deny") {
     return Failure{ErrorCode::bad_request, "verdict: expected \"allow\" or \"deny\""};
   }

@@ -66,7 +66,7 @@ std::string path_of(std::string_view url) {
 }
 
 // The question that a refused request would become.
-Ask question_about(const Explanation& explanation, const control::Request& request) {
+Ask question_about(const Explanation& explanation, const control::ControlRequest& request) {
   const acl::Decision& decision = explanation.decision;
   Ask question;
   question.agent = explanation.agent->id;
@@ -97,7 +97,8 @@ std::string question_text(const Ask& ask) {
   return out;
 }
 
-std::string detail_of(const Ask& ask, const control::Request& request, std::int64_t seconds) {
+std::string detail_of(const Ask& ask, const control::ControlRequest& request,
+                      std::int64_t seconds) {
   std::string text = request.verdict + ' ' + destination_of(ask);
   if (!request.hosts.empty()) {
     text += " as";

@@ -1,4 +1,4 @@
-// AskDesk, the agent's side: http://stile.internal/v1/asks. An agent sees its own asks only, and
+// AskService, the agent's side: http://stile.internal/v1/asks. An agent sees its own asks only, and
 // can answer none.
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include "base/quoted.h"
 #include "config/json_loader.h"
 #include "proxy/base/clock.h"
-#include "proxy/commands/ask_desk.h"
+#include "proxy/commands/ask_service.h"
 #include "proxy/commands/ask_text.h"
 
 namespace stile::commands {
@@ -86,7 +86,7 @@ const char* read_wish(std::string_view body, Wish& wish) {
 
 }  // namespace
 
-AskPage AskDesk::page(const session::AskPageRequest& request) {
+AskPage AskService::page(const session::AskPageRequest& request) {
   const bool is_list = request.path == asks_path;
   const bool is_one = request.path.starts_with(asks_path) &&
                       request.path.size() > asks_path.size() + 1 &&
@@ -116,7 +116,7 @@ AskPage AskDesk::page(const session::AskPageRequest& request) {
 }
 
 // Asks ahead: judged as a request to that host would be.
-AskPage AskDesk::page_of_new(const session::AskPageRequest& request) {
+AskPage AskService::page_of_new(const session::AskPageRequest& request) {
   Wish wish;
   if (const char* wrong = read_wish(request.body, wish))
     return refused_page(400, "bad-request", wrong);

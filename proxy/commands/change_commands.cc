@@ -37,7 +37,7 @@ control::AgentOverlayPtr shared(AgentOverlay overlay) {
   return std::make_shared<const AgentOverlay>(std::move(overlay));
 }
 
-std::string limits_text(const control::Request& request) {
+std::string limits_text(const control::ControlRequest& request) {
   std::string text;
   if (request.ttl_seconds) text += " for " + std::to_string(*request.ttl_seconds) + "s";
   if (request.max_requests) text += ", " + std::to_string(*request.max_requests) + " requests";

@@ -16,8 +16,8 @@ namespace stile::commands {
 
 using control::ErrorCode;
 
-Commands::Commands(boost::asio::io_context& context, control::PolicyEditor& editor, AskDesk& asks,
-                   audit::Log& log, Workers workers, Daemon daemon)
+Commands::Commands(boost::asio::io_context& context, control::PolicyEditor& editor,
+                   AskService& asks, audit::Log& log, WorkerPorts workers, Daemon daemon)
     : context_{context},
       editor_{editor},
       asks_{asks},

@@ -15,7 +15,7 @@
 #include "control/policy_editor.h"
 #include "control/request.h"
 #include "control/tail_feed.h"
-#include "proxy/commands/ask_desk.h"
+#include "proxy/commands/ask_service.h"
 #include "proxy/commands/views.h"
 #include "proxy/commands/workers.h"
 
@@ -37,17 +37,17 @@ class Commands final : public control::Service {
     // Who, beside root and the daemon's own user, hands over the policy of a fleet.
     std::optional<config::User> fleet_user = {};
   };
-  Commands(boost::asio::io_context& context, control::PolicyEditor& editor, AskDesk& asks,
-           audit::Log& log, Workers workers, Daemon daemon);
+  Commands(boost::asio::io_context& context, control::PolicyEditor& editor, AskService& asks,
+           audit::Log& log, WorkerPorts workers, Daemon daemon);
 
-  void serve(const control::Request& request, const control::ConnectionPtr& client) override;
+  void serve(const control::ControlRequest& request, const control::ConnectionPtr& client) override;
   [[nodiscard]] const control::Actions& actions() const override;
   void on_closed(control::Connection& client) override;
   // Tells the clients that watch the log that it fails, or works again.
   void announce(const control::LogNews& news);
 
   using Client = control::ConnectionPtr;
-  using Request = control::Request;
+  using Request = control::ControlRequest;
   // Handlers of the table in actions.cc: those that only read.
   void ping(const Request& request, const Client& client);
   void status(const Request& request, const Client& client);
@@ -115,9 +115,9 @@ class Commands final : public control::Service {
 
   boost::asio::io_context& context_;
   control::PolicyEditor& editor_;
-  AskDesk& asks_;
+  AskService& asks_;
   audit::Log& log_;
-  Workers workers_;
+  WorkerPorts workers_;
   Daemon daemon_;
   control::TailFeed tail_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

@@ -28,7 +28,7 @@ control::Failure bad(std::string message) {
 
 // For https: a client sends a CONNECT. http: goes to the proxy unchanged, so the proxy's own parser
 // reads it.
-control::Outcome<Asked> read_url(const control::Request& request) {
+control::Outcome<Asked> read_url(const control::ControlRequest& request) {
   const std::string_view url = request.url;
   const auto is = [&](std::string_view scheme) {
     return equal_ignoring_case(url.substr(0, scheme.size()), scheme);
@@ -65,7 +65,7 @@ control::Outcome<Asked> read_url(const control::Request& request) {
   return asked;
 }
 
-control::Outcome<Asked> read_asked(const control::Request& request) {
+control::Outcome<Asked> read_asked(const control::ControlRequest& request) {
   if (!request.url.empty()) return read_url(request);
   const bool is_tunnel = request.method.empty() || equal_ignoring_case(request.method, "CONNECT");
   std::string host = request.host;
@@ -106,7 +106,7 @@ void explain_scans(Explanation& explanation, const std::string& line) {
   std::string names = "secrets";
   for (const auto& scan : rules.scans()) {
     names.append(", ").append(scan.name);
-    if (scan.action == scan::Action::log) names += " (only logged)";
+    if (scan.action == scan::ScanAction::log) names += " (only logged)";
   }
   if (refusing == 0) {
     const std::string detail =
@@ -125,7 +125,7 @@ void explain_scans(Explanation& explanation, const std::string& line) {
 }  // namespace
 
 control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
-                                      const control::Request& request, UnixMicros now) {
+                                      const control::ControlRequest& request, UnixMicros now) {
   const auto asked = read_asked(request);
   if (!asked) return asked.error();
   const auto* agent =

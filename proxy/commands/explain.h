@@ -20,7 +20,7 @@ struct Explanation {
 
 // Calls the same function as a live request, with the agent's current counters.
 [[nodiscard]] control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
-                                                    const control::Request& request,
+                                                    const control::ControlRequest& request,
                                                     UnixMicros now);
 
 // Step 8 with the addresses of the name; empty: it has none.

@@ -17,7 +17,7 @@
 namespace stile::commands {
 
 // What the commands need from one worker.
-class Worker {
+class WorkerPort {
  public:
   // Runs on the worker's thread; call it from any other.
   virtual void post(std::function<void(session::Context&)> work) = 0;
@@ -30,9 +30,9 @@ class Worker {
   virtual void release(std::uint64_t number) = 0;
 
  protected:
-  ~Worker() = default;
+  ~WorkerPort() = default;
 };
-using Workers = std::vector<Worker*>;
+using WorkerPorts = std::vector<WorkerPort*>;
 
 // Asks every worker for its part and combines the parts on the main thread. `done` gets one part
 // per worker, or fewer if a worker does not answer within two seconds.

@@ -66,9 +66,10 @@ Status check_question(Packet packet, std::size_t& at, std::string_view name, Rty
 }
 
 // The answer section; only records of class IN are kept. nullopt: malformed.
-std::optional<std::vector<Record>> read_records(Packet packet, std::size_t& at, std::size_t count) {
+std::optional<std::vector<ResourceRecord>> read_records(Packet packet, std::size_t& at,
+                                                        std::size_t count) {
   if (count > max_records) return std::nullopt;
-  std::vector<Record> records;
+  std::vector<ResourceRecord> records;
   records.reserve(std::min(count, packet.size() / 11));  // a record has at least 11 bytes
   for (std::size_t i = 0; i < count; ++i) {
     const auto record = read_record(packet, at);
@@ -78,7 +79,7 @@ std::optional<std::vector<Record>> read_records(Packet packet, std::size_t& at, 
   return records;
 }
 
-bool is_owned_by(Packet packet, const Record& record, const Name& name) noexcept {
+bool is_owned_by(Packet packet, const ResourceRecord& record, const Name& name) noexcept {
   std::size_t at = record.owner_at;
   return Name::read(packet, at) == name;
 }
@@ -89,12 +90,12 @@ struct ChainEnd {
   Name name;
   std::uint32_t ttl_seconds;
 };
-std::optional<ChainEnd> follow_cnames(Packet packet, const std::vector<Record>& records,
+std::optional<ChainEnd> follow_cnames(Packet packet, const std::vector<ResourceRecord>& records,
                                       Name name) {
   std::uint32_t ttl = UINT32_MAX;
   for (int hops = 0; hops <= max_cnames; ++hops) {
-    const Record* link = nullptr;
-    for (const Record& record : records) {
+    const ResourceRecord* link = nullptr;
+    for (const ResourceRecord& record : records) {
       if (record.type != type_cname || !is_owned_by(packet, record, name)) continue;
       if (link != nullptr) return std::nullopt;
       link = &record;
@@ -109,7 +110,7 @@ std::optional<ChainEnd> follow_cnames(Packet packet, const std::vector<Record>& 
   return std::nullopt;
 }
 
-acl::Address address_in(Packet packet, const Record& record) noexcept {
+acl::Address address_in(Packet packet, const ResourceRecord& record) noexcept {
   std::size_t at = record.data_at;
   if (record.type == static_cast<std::uint16_t>(Rtype::a)) {
     return acl::Address::v4(read_u32(packet, at).value_or(0));
@@ -139,11 +140,11 @@ std::uint32_t negative_ttl(Packet packet, std::size_t at, std::size_t count,
 }
 
 // Adds the addresses that the chain's end owns. False: one has the wrong length.
-bool collect_addresses(Packet packet, const std::vector<Record>& records, const ChainEnd& end,
-                       Rtype type, Answer& answer) {
+bool collect_addresses(Packet packet, const std::vector<ResourceRecord>& records,
+                       const ChainEnd& end, Rtype type, Answer& answer) {
   const std::size_t address_bytes = type == Rtype::a ? 4 : 16;
   answer.ttl_seconds = end.ttl_seconds;
-  for (const Record& record : records) {
+  for (const ResourceRecord& record : records) {
     if (record.type != static_cast<std::uint16_t>(type)) continue;
     if (!is_owned_by(packet, record, end.name)) continue;
     if (record.data_bytes != address_bytes) return false;

@@ -1,4 +1,4 @@
-// Channel: c-ares on a Loop.
+// DnsChannel: c-ares on a Loop.
 #include "proxy/dns/channel.h"
 
 #include <ares.h>
@@ -15,8 +15,8 @@ constexpr int edns_bytes = 1232;
 
 }  // namespace
 
-Result<std::unique_ptr<Channel>> Channel::open(Loop& loop, const Options& options) {
-  std::unique_ptr<Channel> self{new Channel{loop}};
+Result<std::unique_ptr<DnsChannel>> DnsChannel::open(Loop& loop, const Options& options) {
+  std::unique_ptr<DnsChannel> self{new DnsChannel{loop}};
   ares_options settings{};
   // No search domains: they would query another name than the one that was decided on.
   settings.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES | ARES_FLAG_EDNS |
@@ -24,7 +24,7 @@ Result<std::unique_ptr<Channel>> Channel::open(Loop& loop, const Options& option
   settings.timeout = static_cast<int>(options.try_timeout.count());
   settings.tries = 2;  // each try waits twice as long as the last: the lookup ends first
   settings.ednspsz = edns_bytes;
-  settings.sock_state_cb = &Channel::on_socket_state;
+  settings.sock_state_cb = &DnsChannel::on_socket_state;
   settings.sock_state_cb_data = self.get();
   char lookups[] = "b";
   settings.lookups = lookups;
@@ -42,11 +42,11 @@ Result<std::unique_ptr<Channel>> Channel::open(Loop& loop, const Options& option
   return self;
 }
 
-Channel::~Channel() {
+DnsChannel::~DnsChannel() {
   if (channel_ != nullptr) ares_destroy(channel_);
 }
 
-void Channel::query(const std::string& name, Rtype type, std::uint16_t id, Callback done) {
+void DnsChannel::query(const std::string& name, Rtype type, std::uint16_t id, Callback done) {
   const auto on_answer = [](void* argument, int, int, unsigned char* packet, int size) {
     const std::unique_ptr<Callback> callback{static_cast<Callback*>(argument)};
     try {
@@ -68,14 +68,14 @@ void Channel::query(const std::string& name, Rtype type, std::uint16_t id, Callb
 
 // c-ares opens and closes its sockets. It calls this with the events that it wants for a socket,
 // and with (0, 0) right before it closes one.
-void Channel::on_socket_state(void* argument, int fd, int readable, int writable) {
+void DnsChannel::on_socket_state(void* argument, int fd, int readable, int writable) {
   // No exception may pass through c-ares: there is room for more sockets than it opens.
-  static_cast<Channel*>(argument)->watch_for(fd,
-                                             (readable != 0 ? std::uint32_t{EPOLLIN} : 0U) |
-                                                 (writable != 0 ? std::uint32_t{EPOLLOUT} : 0U));
+  static_cast<DnsChannel*>(argument)->watch_for(fd,
+                                                (readable != 0 ? std::uint32_t{EPOLLIN} : 0U) |
+                                                    (writable != 0 ? std::uint32_t{EPOLLOUT} : 0U));
 }
 
-void Channel::watch_for(int fd, std::uint32_t events) {
+void DnsChannel::watch_for(int fd, std::uint32_t events) {
   std::erase_if(unwatched_, [fd](const Unwatched& socket) { return socket.fd == fd; });
   const auto known = std::find_if(sockets_.begin(), sockets_.end(),
                                   [fd](const SocketPtr& socket) { return socket->fd() == fd; });
@@ -91,7 +91,7 @@ void Channel::watch_for(int fd, std::uint32_t events) {
 }
 
 // False: no memory, here or in the kernel.
-bool Channel::watch(int fd, std::uint32_t events) noexcept {
+bool DnsChannel::watch(int fd, std::uint32_t events) noexcept {
   try {
     SocketPtr socket = loop_.borrow_level(fd, events);
     if (!socket) return false;
@@ -103,7 +103,7 @@ bool Channel::watch(int fd, std::uint32_t events) noexcept {
   }
 }
 
-void Channel::on_ready(Socket& socket) {
+void DnsChannel::on_ready(Socket& socket) {
   const int fd = socket.fd();
   const int read_fd = socket.is_readable() ? fd : ARES_SOCKET_BAD;
   const int write_fd = socket.is_writable() ? fd : ARES_SOCKET_BAD;
@@ -113,14 +113,14 @@ void Channel::on_ready(Socket& socket) {
   schedule_timeout();
 }
 
-void Channel::on_deadline() {
+void DnsChannel::on_deadline() {
   std::erase_if(unwatched_,
                 [this](const Unwatched& socket) { return watch(socket.fd, socket.events); });
   ares_process_fd(channel_, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
   schedule_timeout();
 }
 
-void Channel::schedule_timeout() {
+void DnsChannel::schedule_timeout() {
   timeval wait{};
   if (ares_timeout(channel_, nullptr, &wait) == nullptr) {
     disarm();

@@ -1,4 +1,4 @@
-// Channel: c-ares on a Loop; hides all of c-ares.
+// DnsChannel: c-ares on a Loop; hides all of c-ares.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ares_channeldata;
 
 namespace stile::dns {
 
-class Channel final : private Watcher, private Deadline {
+class DnsChannel final : private Watcher, private Deadline {
  public:
   struct Options {
     std::string servers;  // "address:port,[v6]:port"
@@ -27,14 +27,14 @@ class Channel final : private Watcher, private Deadline {
 
   // From any thread, also one that must not open files: c-ares then has no randomness for its own
   // ids, which are not used.
-  static Result<std::unique_ptr<Channel>> open(Loop& loop, const Options& options);
-  ~Channel();  // calls back for all pending queries, without a packet
+  static Result<std::unique_ptr<DnsChannel>> open(Loop& loop, const Options& options);
+  ~DnsChannel();  // calls back for all pending queries, without a packet
 
   // `id` is the unpredictable number that the answer must have.
   void query(const std::string& name, Rtype type, std::uint16_t id, Callback done);
 
  private:
-  explicit Channel(Loop& loop) : loop_{loop} { unwatched_.reserve(16); }
+  explicit DnsChannel(Loop& loop) : loop_{loop} { unwatched_.reserve(16); }
   static void on_socket_state(void* self, int fd, int readable, int writable);
   void watch_for(int fd, std::uint32_t events);
   [[nodiscard]] bool watch(int fd, std::uint32_t events) noexcept;

@@ -16,7 +16,7 @@ log::Throttle not_opened;
 }  // namespace
 
 Result<std::unique_ptr<ChannelPool>> ChannelPool::open(Loop& loop,
-                                                       const Channel::Options& options) {
+                                                       const DnsChannel::Options& options) {
   std::unique_ptr<ChannelPool> pool{new ChannelPool{loop, options}};
   const auto first = pool->add();
   if (!first) return first.error();
@@ -25,7 +25,7 @@ Result<std::unique_ptr<ChannelPool>> ChannelPool::open(Loop& loop,
 }
 
 Result<ChannelPool::Member*> ChannelPool::add() {
-  auto channel = Channel::open(loop_, options_);
+  auto channel = DnsChannel::open(loop_, options_);
   if (!channel) return channel.error();
   auto member = std::make_unique<Member>();
   member->channel = std::move(*channel);
@@ -62,7 +62,7 @@ ChannelPool::Member& ChannelPool::pick() {
 }
 
 void ChannelPool::query(const std::string& name, Rtype type, std::uint16_t id,
-                        Channel::Callback done) {
+                        DnsChannel::Callback done) {
   Member& member = pick();
   ++member.sent;
   ++member.in_flight;

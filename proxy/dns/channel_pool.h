@@ -22,25 +22,26 @@ class ChannelPool {
   // ports are reused.
   static constexpr std::size_t max_channels = 256;
 
-  static Result<std::unique_ptr<ChannelPool>> open(Loop& loop, const Channel::Options& options);
+  static Result<std::unique_ptr<ChannelPool>> open(Loop& loop, const DnsChannel::Options& options);
 
   // Like Channel::query.
-  void query(const std::string& name, Rtype type, std::uint16_t id, Channel::Callback done);
+  void query(const std::string& name, Rtype type, std::uint16_t id, DnsChannel::Callback done);
   [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
 
  private:
   struct Member {
     std::size_t sent = 0;  // since it was idle
     std::size_t in_flight = 0;
-    std::unique_ptr<Channel> channel;  // last: its destructor calls back for queries in flight
+    std::unique_ptr<DnsChannel> channel;  // last: its destructor calls back for queries in flight
   };
-  ChannelPool(Loop& loop, Channel::Options options) : loop_{loop}, options_{std::move(options)} {}
+  ChannelPool(Loop& loop, DnsChannel::Options options)
+      : loop_{loop}, options_{std::move(options)} {}
   [[nodiscard]] Result<Member*> add();
   [[nodiscard]] Member& pick();
   [[nodiscard]] Member* take_idle();
 
   Loop& loop_;
-  Channel::Options options_;
+  DnsChannel::Options options_;
   std::vector<std::unique_ptr<Member>> members_;
   Member* current_ = nullptr;
 };

@@ -45,7 +45,7 @@ Resolver::Waiter::~Waiter() {
   if (lookup_ != nullptr) std::erase(lookup_->waiters, this);
 }
 
-Resolver::Resolver(Loop& loop, const Options& options, const Environment& environment)
+Resolver::Resolver(Loop& loop, const ResolverOptions& options, const Environment& environment)
     : loop_{loop}, options_{options}, environment_{environment}, cache_{options.cache_entries} {
   channels_ = open_channels(options_, environment_);
 }
@@ -57,12 +57,12 @@ Resolver::~Resolver() {
   lookups_.clear();  // late callbacks of the channels then find nothing
 }
 
-Resolver::Channels Resolver::open_channels(const Options& options,
+Resolver::Channels Resolver::open_channels(const ResolverOptions& options,
                                            const Environment& environment) const {
-  Channel::Options channel{environment.servers, options.timeout / 3, false};
+  DnsChannel::Options channel{environment.servers, options.timeout / 3, false};
   auto udp = ChannelPool::open(loop_, channel);
   channel.use_tcp = true;
-  auto tcp = Channel::open(loop_, channel);
+  auto tcp = DnsChannel::open(loop_, channel);
   if (!udp || !tcp) {
     log::error(udp ? tcp.error().message : udp.error().message);
     return {};
@@ -213,7 +213,8 @@ ResolvedPtr Resolver::gather(const Lookup& lookup) {
   return resolved;
 }
 
-void Resolver::change(const Options& options, const Environment& environment, Channels channels) {
+void Resolver::change(const ResolverOptions& options, const Environment& environment,
+                      Channels channels) {
   const bool new_servers = environment.servers != environment_.servers;
   const bool new_channels = new_servers || options.timeout != options_.timeout;
   if (new_servers || options.max_ttl < options_.max_ttl) cache_.clear();

@@ -27,7 +27,7 @@ struct Environment {
   std::shared_ptr<const Hosts> hosts = std::make_shared<Hosts>();
 };
 
-struct Options {
+struct ResolverOptions {
   std::chrono::milliseconds timeout{2000};
   std::chrono::seconds max_ttl{300};
   std::size_t cache_entries = 65536;
@@ -41,7 +41,7 @@ struct Counters {
 
 class Resolver {
  public:
-  Resolver(Loop& loop, const Options& options, const Environment& environment);
+  Resolver(Loop& loop, const ResolverOptions& options, const Environment& environment);
   ~Resolver();
 
   // A request that waits for a name. Destroying it cancels the wait; the query itself goes on.
@@ -68,14 +68,14 @@ class Resolver {
   // The channels to the servers.
   struct Channels {
     std::unique_ptr<ChannelPool> udp;
-    std::unique_ptr<Channel> tcp;
+    std::unique_ptr<DnsChannel> tcp;
   };
   // From any thread. Both are null on failure.
-  [[nodiscard]] Channels open_channels(const Options& options,
+  [[nodiscard]] Channels open_channels(const ResolverOptions& options,
                                        const Environment& environment) const;
   // Sets new servers, a new hosts file or new bounds. Pending queries are sent again to the new
   // servers.
-  void change(const Options& options, const Environment& environment, Channels channels);
+  void change(const ResolverOptions& options, const Environment& environment, Channels channels);
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
 
  private:
@@ -88,7 +88,7 @@ class Resolver {
   [[nodiscard]] std::string with_random_case(std::string_view name);
 
   Loop& loop_;
-  Options options_;
+  ResolverOptions options_;
   Environment environment_;
   Counters counters_;
   Cache cache_;

@@ -92,9 +92,9 @@ std::optional<std::uint32_t> read_u32(Packet packet, std::size_t& at) noexcept {
   return static_cast<std::uint32_t>(*high) << 16 | *low;
 }
 
-std::optional<Record> read_record(Packet packet, std::size_t& at) noexcept {
+std::optional<ResourceRecord> read_record(Packet packet, std::size_t& at) noexcept {
   constexpr std::uint32_t top_bit = 0x80000000;
-  Record record;
+  ResourceRecord record;
   record.owner_at = at;
   if (!Name::read(packet, at)) return std::nullopt;
   const auto type = read_u16(packet, at), rclass = read_u16(packet, at);

@@ -44,7 +44,7 @@ class Name {
 [[nodiscard]] std::optional<std::uint16_t> read_u16(Packet packet, std::size_t& at) noexcept;
 [[nodiscard]] std::optional<std::uint32_t> read_u32(Packet packet, std::size_t& at) noexcept;
 
-struct Record {
+struct ResourceRecord {
   std::size_t owner_at = 0;
   std::uint16_t type = 0, rclass = 0;
   std::uint32_t ttl_seconds = 0;
@@ -53,6 +53,6 @@ struct Record {
 };
 
 // Reads the record at `at` and moves `at` past it; its owner and data are within the packet.
-[[nodiscard]] std::optional<Record> read_record(Packet packet, std::size_t& at) noexcept;
+[[nodiscard]] std::optional<ResourceRecord> read_record(Packet packet, std::size_t& at) noexcept;
 
 }  // namespace stile::dns

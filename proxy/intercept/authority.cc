@@ -1,4 +1,4 @@
-// Authority: the CA that signs for opened hosts.
+// CertificateAuthority: the CA that signs for opened hosts.
 #include "proxy/intercept/authority.h"
 
 #include <fcntl.h>
@@ -95,8 +95,8 @@ CertPtr make_root(EVP_PKEY* key, std::int64_t now_s) {
                 day.tm_mday);
   const bool is_made =
       set_name(name, text) && X509_set_issuer_name(self, name) == 1 &&
-      ASN1_TIME_set(X509_getm_notBefore(self), now_s - Authority::day_s) != nullptr &&
-      ASN1_TIME_set(X509_getm_notAfter(self), now_s + Authority::life_s) != nullptr &&
+      ASN1_TIME_set(X509_getm_notBefore(self), now_s - CertificateAuthority::day_s) != nullptr &&
+      ASN1_TIME_set(X509_getm_notAfter(self), now_s + CertificateAuthority::life_s) != nullptr &&
       X509_set_pubkey(self, key) == 1 &&
       add_extension(self, self, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
       add_extension(self, self, NID_key_usage, "critical,keyCertSign,cRLSign") &&
@@ -216,10 +216,10 @@ KeyPtr make_leaf_key() {
 
 }  // namespace
 
-Result<Authority> Authority::in_memory(std::int64_t now_s) {
+Result<CertificateAuthority> CertificateAuthority::in_memory(std::int64_t now_s) {
   auto pair = make_pair(now_s);
   if (!pair) return pair.error();
-  Authority made;
+  CertificateAuthority made;
   made.trusted_ = pem_of(pair->certificate.get());
   made.certificate_ = std::move(pair->certificate);
   made.key_ = std::move(pair->key);
@@ -227,7 +227,8 @@ Result<Authority> Authority::in_memory(std::int64_t now_s) {
   return made;
 }
 
-Result<Authority> Authority::open(const std::string& directory, std::int64_t now_s) {
+Result<CertificateAuthority> CertificateAuthority::open(const std::string& directory,
+                                                        std::int64_t now_s) {
   const auto folder = Folder::open(directory);
   if (!folder) return folder.error();
   auto pair = read_or_make(*folder, "ca", now_s);
@@ -235,7 +236,7 @@ Result<Authority> Authority::open(const std::string& directory, std::int64_t now
   // The operator renews an intermediate of their own.
   const bool is_own = pair->chain.empty() && X509_self_signed(pair->certificate.get(), 1) == 1;
   const std::int64_t left_s = end_of(pair->certificate.get()) - now_s;
-  Authority made;
+  CertificateAuthority made;
   std::string other;  // the successor or the predecessor
   if (is_own && left_s < next_is_made_s) {
     auto next = read_or_make(*folder, "next", now_s);
@@ -265,9 +266,9 @@ Result<Authority> Authority::open(const std::string& directory, std::int64_t now
   return made;
 }
 
-std::int64_t Authority::expires_s() const { return end_of(certificate_.get()); }
+std::int64_t CertificateAuthority::expires_s() const { return end_of(certificate_.get()); }
 
-std::vector<X509*> Authority::sent_chain() const {
+std::vector<X509*> CertificateAuthority::sent_chain() const {
   std::vector<X509*> sent;
   if (chain_.empty()) return sent;
   sent.push_back(certificate_.get());
@@ -275,7 +276,7 @@ std::vector<X509*> Authority::sent_chain() const {
   return sent;
 }
 
-CertPtr Authority::sign(std::string_view host) const {
+CertPtr CertificateAuthority::sign(std::string_view host) const {
   CertPtr leaf{X509_new()};
   if (!leaf || X509_set_version(leaf.get(), X509_VERSION_3) != 1 || !set_serial(leaf.get())) {
     return nullptr;

@@ -1,4 +1,4 @@
-// Authority: the CA that signs for opened hosts.
+// CertificateAuthority: the CA that signs for opened hosts.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace stile::intercept {
 // ca.pem holds the certificate that signs, and behind it more of the chain if it is an
 // intermediate; ca.key its key. next.pem and next.key are made long before the end: agents that
 // start from then on trust both, and those that still run trust the old one until it is replaced.
-class Authority {
+class CertificateAuthority {
  public:
   static constexpr std::int64_t day_s = 86'400;
   static constexpr std::int64_t life_s = 3650 * day_s;
@@ -23,8 +23,8 @@ class Authority {
   static constexpr std::int64_t next_signs_s = 365 * day_s;    // before the end
 
   // From a directory, which is made if it does not exist. `now_s` is the Unix time.
-  static Result<Authority> open(const std::string& directory, std::int64_t now_s);
-  static Result<Authority> in_memory(std::int64_t now_s);
+  static Result<CertificateAuthority> open(const std::string& directory, std::int64_t now_s);
+  static Result<CertificateAuthority> in_memory(std::int64_t now_s);
 
   // What clients should trust: the root of the certificate that signs, and its successor or
   // predecessor. PEM.

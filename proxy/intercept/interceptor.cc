@@ -96,7 +96,7 @@ std::uint64_t Interceptor::next_trust() noexcept {
   return ++last;
 }
 
-X509* Leaves::get(const Authority& authority, std::string_view host, SteadyTime now) {
+X509* Leaves::get(const CertificateAuthority& authority, std::string_view host, SteadyTime now) {
   std::string name{host};
   if (const auto found = leaves_.find(name); found != leaves_.end()) {
     Leaf& leaf = found->second;
@@ -115,7 +115,7 @@ X509* Leaves::get(const Authority& authority, std::string_view host, SteadyTime 
 }
 
 Result<std::shared_ptr<const Interceptor>> Interceptor::make(
-    std::shared_ptr<const Authority> authority, const std::vector<std::string>& trust) {
+    std::shared_ptr<const CertificateAuthority> authority, const std::vector<std::string>& trust) {
   auto made = std::make_shared<Interceptor>();
   made->authority_ = std::move(authority);
   made->server_ = make_context(TLS_server_method());

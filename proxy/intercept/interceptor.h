@@ -22,7 +22,8 @@ class Leaves {
  public:
   static constexpr std::size_t most = 1024;
   // Null: no memory. The certificate lives until the next call.
-  [[nodiscard]] X509* get(const Authority& authority, std::string_view host, SteadyTime now);
+  [[nodiscard]] X509* get(const CertificateAuthority& authority, std::string_view host,
+                          SteadyTime now);
 
  private:
   struct Leaf {
@@ -62,10 +63,10 @@ class OriginSessions {
 class Interceptor {
  public:
   // Reads the roots of the system, and the PEM files of `trust`.
-  static Result<std::shared_ptr<const Interceptor>> make(std::shared_ptr<const Authority> authority,
-                                                         const std::vector<std::string>& trust);
+  static Result<std::shared_ptr<const Interceptor>> make(
+      std::shared_ptr<const CertificateAuthority> authority, const std::vector<std::string>& trust);
 
-  [[nodiscard]] const Authority& authority() const noexcept { return *authority_; }
+  [[nodiscard]] const CertificateAuthority& authority() const noexcept { return *authority_; }
   // The server's end: TLS 1.2 or newer, HTTP/1.1 only, with a certificate for the host.
   [[nodiscard]] std::unique_ptr<TlsLayer> accept(Socket& socket, std::string_view host,
                                                  std::string first, Leaves& leaves,
@@ -79,7 +80,7 @@ class Interceptor {
  private:
   std::uint64_t trust_ = next_trust();  // another one after each change of the trusted roots
   [[nodiscard]] static std::uint64_t next_trust() noexcept;
-  std::shared_ptr<const Authority> authority_;
+  std::shared_ptr<const CertificateAuthority> authority_;
   ContextPtr server_, client_;
 };
 

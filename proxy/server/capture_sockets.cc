@@ -22,7 +22,7 @@ Result<std::vector<UniqueFd>> open_all(int type, const config::NetnsSettings& se
   const net::SockAddr address{settings.gateway, port};
   const std::string name = net::endpoint_text(settings.gateway, port);
   // Bind alone first, as for other listeners: an address that another process has is an error.
-  Binding binding{type, false, true};
+  SocketBinding binding{type, false, true};
   if (const auto probe = bind_socket(address, binding, name); !probe) return probe.error();
   binding.share_port = true;
   std::vector<UniqueFd> sockets;

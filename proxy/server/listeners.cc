@@ -54,7 +54,7 @@ Result<Listener> open_unix(const config::Endpoint& endpoint, const UnixAccess& a
 
 }  // namespace
 
-Result<UniqueFd> bind_socket(const net::SockAddr& address, const Binding& binding,
+Result<UniqueFd> bind_socket(const net::SockAddr& address, const SocketBinding& binding,
                              const std::string& name) {
   UniqueFd fd{::socket(address.family(), binding.type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   if (!fd) return listen_failed(name);

@@ -25,13 +25,13 @@ struct Listener {
 inline constexpr int listen_backlog = 4096;
 
 // A bound socket. With share_port, others of this process may have the same address.
-struct Binding {
+struct SocketBinding {
   int type;  // SOCK_STREAM or SOCK_DGRAM
   bool share_port = false;
   bool is_transparent = false;  // it gets what the fence captures
 };
-[[nodiscard]] Result<UniqueFd> bind_socket(const net::SockAddr& address, const Binding& binding,
-                                           const std::string& name);
+[[nodiscard]] Result<UniqueFd> bind_socket(const net::SockAddr& address,
+                                           const SocketBinding& binding, const std::string& name);
 
 // `per_worker` sockets with SO_REUSEPORT for TCP; unix sockets have one. An address that another
 // process holds is an error: with SO_REUSEPORT the kernel would share our clients with it.

@@ -152,7 +152,7 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
   }
   const auto answers = asks_.answer_times();
   page.histogram("stile_ask_answer_seconds", "From an ask to its answer.",
-                 commands::AskDesk::AnswerTimes::bounds, answers.counts, answers.sum);
+                 commands::AskService::AnswerTimes::bounds, answers.counts, answers.sum);
   page.counter("stile_policy_reloads_total", "Reloads by result.",
                number(editor_->counts().reloads_ok), {{"result", "ok"}});
   page.counter("stile_policy_reloads_total", "", number(editor_->counts().reloads_failed),

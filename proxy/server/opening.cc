@@ -17,10 +17,10 @@ bool Opening::is_needed(
 Result<void> Opening::open_authority(const config::InterceptSettings& settings) {
   if (authority_) return {};
   const std::int64_t now_s = unix_micros() / 1'000'000;
-  auto opened = settings.ca.empty() ? intercept::Authority::in_memory(now_s)
-                                    : intercept::Authority::open(settings.ca, now_s);
+  auto opened = settings.ca.empty() ? intercept::CertificateAuthority::in_memory(now_s)
+                                    : intercept::CertificateAuthority::open(settings.ca, now_s);
   if (!opened) return Error{"intercept.ca: " + opened.error().message};
-  authority_ = std::make_shared<const intercept::Authority>(std::move(*opened));
+  authority_ = std::make_shared<const intercept::CertificateAuthority>(std::move(*opened));
   return {};
 }
 

@@ -20,13 +20,15 @@ class Opening {
 
   // Opens or makes the CA; does nothing if that was done before.
   Result<void> open_authority(const config::InterceptSettings& settings);
-  [[nodiscard]] const intercept::Authority* authority() const noexcept { return authority_.get(); }
+  [[nodiscard]] const intercept::CertificateAuthority* authority() const noexcept {
+    return authority_.get();
+  }
   // With the files of `trust` as they are now. The authority must be open.
   [[nodiscard]] Result<std::shared_ptr<const intercept::Interceptor>> make_interceptor(
       const config::InterceptSettings& settings) const;
 
  private:
-  std::shared_ptr<const intercept::Authority> authority_;
+  std::shared_ptr<const intercept::CertificateAuthority> authority_;
 };
 
 }  // namespace stile::server

@@ -25,7 +25,7 @@ class RunControl {
   ~RunControl();
 
   [[nodiscard]] const control::PolicyEditor& editor() const noexcept { return editor_; }
-  [[nodiscard]] commands::AskDesk& asks() noexcept { return asks_; }
+  [[nodiscard]] commands::AskService& asks() noexcept { return asks_; }
   // Runs on its own thread. Without a socket there are no requests, and only time changes the
   // policy.
   void start(session::Shared& shared, Workers& workers, UniqueFd socket);
@@ -35,11 +35,11 @@ class RunControl {
  private:
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  commands::AskDesk asks_;  // outlives the editor, which saves them
+  commands::AskService asks_;  // outlives the editor, which saves them
   control::PolicyEditor editor_;
   audit::Log& log_;
   std::unique_ptr<commands::Commands> commands_;
-  std::unique_ptr<control::Server> server_;
+  std::unique_ptr<control::ControlServer> server_;
   std::thread thread_;
 };
 

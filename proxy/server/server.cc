@@ -322,7 +322,7 @@ void Server::start_control() {
                                  [this] { return shared_->connections.load(); },
                                  [this] { return drain_time_left(); }, version,
                                  [this] { return trusted_ca(); }, false, fleet_user_});
-  control_ = std::make_unique<control::Server>(context_, *service_);
+  control_ = std::make_unique<control::ControlServer>(context_, *service_);
   if (control_sockets_.control) control_->listen(std::move(control_sockets_.control), true);
   if (control_sockets_.read_only) control_->listen(std::move(control_sockets_.read_only), false);
   const auto& agents = settings().agents;

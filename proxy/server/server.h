@@ -109,12 +109,12 @@ class Server {
   std::unique_ptr<FileThread> file_thread_;
   std::unique_ptr<audit::Log> log_;
   control::LogHealth log_health_;
-  commands::AskDesk asks_;  // outlives the workers and the editor, which use it
+  commands::AskService asks_;  // outlives the workers and the editor, which use it
   std::unique_ptr<session::Shared> shared_;
   Workers workers_;
   std::unique_ptr<control::PolicyEditor> editor_;
   std::unique_ptr<commands::Commands> service_;
-  std::unique_ptr<control::Server> control_;
+  std::unique_ptr<control::ControlServer> control_;
   CardWatch card_watch_;
   std::unique_ptr<AdminHttp> admin_;
   std::chrono::steady_clock::time_point drain_until_;

@@ -99,7 +99,7 @@ void Worker::post(std::function<void(session::Context&)> work) {
   loop_.post([this, work = std::move(work)] { work(context_); });
 }
 
-void Worker::change_dns(const dns::Options& options, const dns::Environment& environment) {
+void Worker::change_dns(const dns::ResolverOptions& options, const dns::Environment& environment) {
   auto channels = std::make_shared<dns::Resolver::Channels>(
       context_.resolver.open_channels(options, environment));
   post([options, environment, channels](session::Context& context) {
@@ -202,8 +202,8 @@ void Worker::end_pass(const acl::Snapshot& snapshot) {
   });
 }
 
-commands::Workers ports_of(const Workers& workers) {
-  commands::Workers ports;
+commands::WorkerPorts ports_of(const Workers& workers) {
+  commands::WorkerPorts ports;
   for (const auto& worker : workers) ports.push_back(worker.get());
   return ports;
 }

@@ -18,11 +18,11 @@
 
 namespace stile::server {
 
-class Worker final : public commands::Worker, private Deadline {
+class Worker final : public commands::WorkerPort, private Deadline {
  public:
   struct Options {
     std::uint64_t index = 0, count = 1;
-    dns::Options dns;
+    dns::ResolverOptions dns;
     dns::Environment dns_environment;
     session::Limits limits;
     std::shared_ptr<const acl::PrefixMap> own_addresses;
@@ -42,7 +42,7 @@ class Worker final : public commands::Worker, private Deadline {
 
   void post(std::function<void(session::Context&)> work) override;
   // Sets new bounds, servers or hosts; from a thread that may open files.
-  void change_dns(const dns::Options& options, const dns::Environment& environment);
+  void change_dns(const dns::ResolverOptions& options, const dns::Environment& environment);
   // Has everything open judged again, soon. Calls that come faster than the worker can follow are
   // merged. `all`: time has passed, so also agents whose entry is the same.
   void judge_again(bool all);
@@ -84,6 +84,6 @@ class Worker final : public commands::Worker, private Deadline {
   SteadyTime give_up_{};
 };
 using Workers = std::vector<std::unique_ptr<Worker>>;
-[[nodiscard]] commands::Workers ports_of(const Workers& workers);
+[[nodiscard]] commands::WorkerPorts ports_of(const Workers& workers);
 
 }  // namespace stile::server

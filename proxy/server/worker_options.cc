@@ -3,7 +3,7 @@
 
 namespace stile::server {
 
-dns::Options dns_options_of(const config::DnsSettings& settings) {
+dns::ResolverOptions dns_options_of(const config::DnsSettings& settings) {
   return {settings.timeout, settings.max_ttl, settings.cache_entries, settings.in_flight_per_agent};
 }
 

@@ -6,7 +6,7 @@
 
 namespace stile::server {
 
-[[nodiscard]] dns::Options dns_options_of(const config::DnsSettings& settings);
+[[nodiscard]] dns::ResolverOptions dns_options_of(const config::DnsSettings& settings);
 [[nodiscard]] session::Limits limits_of(const config::LimitSettings& settings);
 // From the config alone: the caller adds the current files and addresses.
 [[nodiscard]] Worker::Options worker_options(const config::Settings& settings);

@@ -94,9 +94,9 @@ class SpareBuffers {
 };
 
 struct Context {
-  Context(Loop& event_loop, Shared& all, audit::Log& audit_log, const dns::Options& dns_options,
-          const dns::Environment& dns_environment, const Limits& first_limits,
-          std::shared_ptr<const acl::PrefixMap> own)
+  Context(Loop& event_loop, Shared& all, audit::Log& audit_log,
+          const dns::ResolverOptions& dns_options, const dns::Environment& dns_environment,
+          const Limits& first_limits, std::shared_ptr<const acl::PrefixMap> own)
       : loop{event_loop},
         shared{all},
         policy{all.policy},

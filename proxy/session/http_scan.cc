@@ -67,7 +67,7 @@ bool is_named(const std::vector<std::string>& lower_case_names, std::string_view
 
 // Writes down what was found. None: the request goes on.
 HttpExchange::Reason HttpExchange::judge_found(scan::Found found, std::string_view place) {
-  const scan::Rules& rules = scanned_by_->rules();
+  const scan::ScanRules& rules = scanned_by_->rules();
   const scan::Found fresh = found & ~scan_found_;
   if (fresh != 0) {
     if (!request_.scan_place.empty()) request_.scan_place += ", ";

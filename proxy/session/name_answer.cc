@@ -77,8 +77,8 @@ Task<bool> write_line(Context& context, const Asker& asker, const dns::Question&
 
 }  // namespace
 
-Task<> answer_question(Context& context, const Asker& asker, std::string_view text, Framing framing,
-                       std::string& out) {
+Task<> answer_question(Context& context, const Asker& asker, std::string_view text,
+                       NameTransport transport, std::string& out) {
   const dns::Packet query{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
   const auto tally = context.tally(asker.agent ? asker.agent->id : no_agent);
   const auto count = [&tally](Reason reason) {
@@ -109,7 +109,7 @@ Task<> answer_question(Context& context, const Asker& asker, std::string_view te
       }
     }
   }
-  if (framing == Framing::stream) {
+  if (transport == NameTransport::stream) {
     dns::write_framed_answer(out, query, question, answer);
   } else {
     dns::write_answer(out, query, question, answer);

@@ -23,8 +23,8 @@ struct Asker {
 
 // Appends the answer to `out`; nothing: the question is not answered. A refusal is in the log
 // before this returns. The caller keeps `query` and `out` until then.
-enum class Framing : bool { datagram, stream };
+enum class NameTransport : bool { datagram, stream };
 Task<> answer_question(Context& context, const Asker& asker, std::string_view query,
-                       Framing framing, std::string& out);
+                       NameTransport transport, std::string& out);
 
 }  // namespace stile::session

@@ -47,7 +47,7 @@ Task<> NameConnection::run() {
     client_.in.erase(0, framed.consumed);
     const Asker asker{client_.peer.agent, client_.peer.source(), client_.peer.port()};
     std::string answer;
-    co_await answer_question(client_.context, asker, query, Framing::stream, answer);
+    co_await answer_question(client_.context, asker, query, NameTransport::stream, answer);
     if (answer.empty()) co_return;  // too many, or not a query
     const bool sent = co_await client_.send(answer);
     if (!sent) co_return;

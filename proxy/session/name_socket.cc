@@ -54,7 +54,7 @@ Detached NameSocket::serve(Context& context, SharedFd fd, net::SockAddr from,
   try {
     const Asker asker{std::move(agent), from.address().unmapped(), from.port()};
     std::string answer;
-    co_await answer_question(context, asker, query, Framing::datagram, answer);
+    co_await answer_question(context, asker, query, NameTransport::datagram, answer);
     if (answer.empty()) co_return;
     // An answer that the socket does not take is lost, as it may be on any network.
     static_cast<void>(

@@ -60,7 +60,7 @@ TEST(A2aWorker, ThatDoesNotAnswerIsNone) {
 }
 
 TEST(A2aTask, HasAnIdThatNoLaterWorkerOfThatNameHas) {
-  Worker worker{"alpha", 1700000000, {}};
+  WorkerStatus worker{"alpha", 1700000000, {}};
   EXPECT_EQ(task_id(worker, 12), "1700000000-12");
   EXPECT_EQ(run_of(worker, "1700000000-12"), 12U);
   for (const auto* id : {"", "12", "1700000000", "1700000000-", "1700000000-0", "1700000000-012",

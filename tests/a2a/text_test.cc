@@ -27,7 +27,7 @@ TEST(A2aText, WritesATaskOfEachVersion) {
   EXPECT_EQ(task_text(task, Dialect::v03),
             R"({"kind":"task","id":"5-1","contextId":"alpha","status":{"state":"working",)"
             R"("timestamp":"2023-11-14T22:13:20Z"}})");
-  task.output = Output{"two\nlines", 5};
+  task.output = TaskOutput{"two\nlines", 5};
   task.state = State::auth_required;
   task.explanation = "waits";
   EXPECT_EQ(task_text(task, Dialect::v1),
@@ -44,7 +44,7 @@ TEST(A2aText, WritesATaskOfEachVersion) {
 
 TEST(A2aText, HasNoArtifactWithoutAPart) {
   auto task = some_task();
-  task.output = Output{};
+  task.output = TaskOutput{};
   EXPECT_NE(task_text(task, Dialect::v1).find(R"("artifacts":[])"), std::string::npos);
 }
 

@@ -30,7 +30,7 @@ class Compile : public testing::Test {
   }
   TempFolder folder_;
   std::optional<Loaded> loaded_;
-  std::optional<Shared> shared_;
+  std::optional<SharedParts> shared_;
 };
 
 std::vector<std::string> patterns(const acl::Rules& rules) {

@@ -100,7 +100,7 @@ TEST(Mutation, OfACardIsRefusedOrAnAgentWithAnId) {
     const auto agent = parse_card(text, {"m", 0, std::nullopt});
     EXPECT_TRUE(agent ? !agent->id.empty() : agent.error().has_errors()) << text;
     accepted += agent ? 1U : 0U;
-    Shared shared{{}, {}, {}, ListFileCache{0}, {}, CapabilityFiles{0}, {}, {}, {}};
+    SharedParts shared{{}, {}, {}, ListFileCache{0}, {}, CapabilityFiles{0}, {}, {}, {}};
     if (agent) {
       EXPECT_TRUE(compile_agent(*agent, shared)) << text;
     }

@@ -23,7 +23,7 @@ std::string names(const acl::AgentPolicy& agent) {
   std::string out;
   if (!agent.watch) return "none";
   for (const auto& scan : agent.watch->rules().scans()) {
-    out += scan.name + (scan.action == scan::Action::log ? "(log) " : " ");
+    out += scan.name + (scan.action == scan::ScanAction::log ? "(log) " : " ");
   }
   return out;
 }

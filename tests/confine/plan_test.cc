@@ -10,8 +10,8 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-Request in(const std::string& directory) {
-  Request request;
+PlanRequest in(const std::string& directory) {
+  PlanRequest request;
   request.directory = directory;
   request.home = "/home/u";
   request.homes = {"/home/u", "/root"};
@@ -36,8 +36,8 @@ TEST(ConfinePlan, ShowsTheSystemReadOnlyAndPlacesOfItsOwn) {
   EXPECT_EQ(targets, (Paths{"/dev", "/dev/shm", "/etc", "/home/u", "/home/u/project", "/opt",
                             "/proc", "/run", "/sys", "/tmp", "/usr", "/var/tmp"}));
   EXPECT_FALSE(find(view, "/usr")->is_writable);
-  EXPECT_EQ(find(view, "/home/u")->content, Content::empty);
-  EXPECT_EQ(find(view, "/run")->content, Content::empty);
+  EXPECT_EQ(find(view, "/home/u")->content, MountContent::empty);
+  EXPECT_EQ(find(view, "/run")->content, MountContent::empty);
   EXPECT_TRUE(covers(view, "/etc/stile"));
   EXPECT_FALSE(covers(view, "/var/lib/stile"));  // nothing there to be covered
 }
@@ -74,7 +74,8 @@ TEST(ConfinePlan, DecidesAboutTheWorkingDirectory) {
     request.hidden = {"/srv/hidden"};
     const auto view = plan_view(request);
     const auto* mount = find(view, directory);
-    const bool is_shown = mount != nullptr && mount->content == Content::bind && mount->is_writable;
+    const bool is_shown =
+        mount != nullptr && mount->content == MountContent::bind && mount->is_writable;
     EXPECT_EQ(is_shown, is_workspace) << directory << ": " << why;
     EXPECT_EQ(view.directory, starts_in) << directory << ": " << why;
   }
@@ -88,7 +89,7 @@ TEST(ConfinePlan, TellsWhenTheWorkingDirectoryIsAHome) {
   named.write = {"/home/u"};
   const auto view = plan_view(named);
   EXPECT_FALSE(view.is_directory_empty);
-  EXPECT_EQ(find(view, "/home/u")->content, Content::bind);
+  EXPECT_EQ(find(view, "/home/u")->content, MountContent::bind);
 }
 
 TEST(ConfinePlan, SearchesWhatIsNamedAndNotWhatIsExposed) {
@@ -146,8 +147,8 @@ TEST(ConfinePlan, TheHostsFilesComeWithoutSharedPlacesAndSockets) {
   request.sockets = {"/home/u/.ssh/agent", "/run/docker.sock"};
   const auto view = plan_view(request);
   EXPECT_TRUE(find(view, "/")->is_writable);
-  EXPECT_EQ(find(view, "/run")->content, Content::empty);
-  EXPECT_EQ(find(view, "/dev")->content, Content::devices);
+  EXPECT_EQ(find(view, "/run")->content, MountContent::empty);
+  EXPECT_EQ(find(view, "/dev")->content, MountContent::devices);
   EXPECT_EQ(find(view, "/home/u"), nullptr);
   EXPECT_EQ(find(view, "/home/u/project")->search, Search::sockets);
   EXPECT_TRUE(covers(view, "/home/u/.ssh/agent"));
@@ -194,8 +195,8 @@ TEST(ConfinePlan, AWorkspaceCanBeReadOnlyOrEmpty) {
   EXPECT_EQ(view.directory, "/srv/project");
   request.workspace = Workspace::none;
   view = plan_view(request);
-  EXPECT_EQ(find(view, "/srv/project")->content, Content::empty);
-  EXPECT_EQ(find(view, "/srv/project/out")->content, Content::bind);
+  EXPECT_EQ(find(view, "/srv/project")->content, MountContent::empty);
+  EXPECT_EQ(find(view, "/srv/project/out")->content, MountContent::bind);
   EXPECT_EQ(view.directory, "/srv/project");
 }
 

@@ -57,11 +57,11 @@ TEST(BudgetLedger, PutsOnRecordWhatWasAskedForAndNothingElse) {
 
 LivePolicy live_with_slice(std::uint64_t bytes) {
   auto base = base_of(config);
-  Entry entry = *base->entries.at("a");
+  AgentEntry entry = *base->entries.at("a");
   auto policy = std::make_shared<acl::AgentPolicy>(*entry.policy);
   policy->bytes_up_slice = bytes;
   entry.policy = std::move(policy);
-  base->entries["a"] = std::make_shared<const Entry>(std::move(entry));
+  base->entries["a"] = std::make_shared<const AgentEntry>(std::move(entry));
   return LivePolicy{std::move(base), {}};
 }
 
@@ -148,7 +148,7 @@ TEST(BudgetLedger, ACleanStopGivesBackWhatWasNotUsed) {
 
 TEST(BudgetLedger, RequestsOfAGrantAreOnRecordBeforeTheyAreMade) {
   auto live = live_of(config);
-  Request request;
+  ControlRequest request;
   request.hosts = patterns({"x.test"});
   request.max_requests = 3;
   auto overlay = allow(*live.find("a")->entry->policy, {}, request, {"me", 1, "g"});

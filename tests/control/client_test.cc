@@ -1,4 +1,4 @@
-// Client: bounded in time and memory, whatever the other side does.
+// ControlClient: bounded in time and memory, whatever the other side does.
 #include "control/client.h"
 
 #include <gtest/gtest.h>
@@ -42,8 +42,8 @@ class Daemon {
   }
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
-  [[nodiscard]] Client connect(Client::Bounds bounds = {}) const {
-    auto client = Client::connect(path_, bounds);
+  [[nodiscard]] ControlClient connect(ControlClient::Bounds bounds = {}) const {
+    auto client = ControlClient::connect(path_, bounds);
     EXPECT_TRUE(client);
     return std::move(*client);
   }
@@ -88,10 +88,10 @@ TEST(ControlClient, AsksAndReadsLines) {
 }
 
 TEST(ControlClient, TellsWhetherSomebodyListens) {
-  const auto nobody = Client::connect("/tmp/stile-no-such-folder/control.sock", {});
+  const auto nobody = ControlClient::connect("/tmp/stile-no-such-folder/control.sock", {});
   ASSERT_FALSE(nobody);
   EXPECT_EQ(nobody.error().kind, ClientError::Kind::absent);
-  const auto too_long = Client::connect("/tmp/" + std::string(200, 'x'), {});
+  const auto too_long = ControlClient::connect("/tmp/" + std::string(200, 'x'), {});
   ASSERT_FALSE(too_long);
   EXPECT_EQ(too_long.error().kind, ClientError::Kind::broken);
 }

@@ -19,7 +19,7 @@ deny = [".no.test"]
 class Grants : public testing::Test {
  protected:
   Outcome<Permission> allowed(std::initializer_list<const char*> hosts) {
-    Request request;
+    ControlRequest request;
     request.hosts = patterns(hosts);
     auto next =
         allow(entry(), overlay_, request, {"me", 1'000'000, "g" + std::to_string(++count_)});
@@ -27,7 +27,7 @@ class Grants : public testing::Test {
     return next;
   }
   Outcome<Revocation> revoked(std::initializer_list<const char*> hosts) {
-    Request request;
+    ControlRequest request;
     request.hosts = patterns(hosts);
     auto next = revoke(entry(), overlay_, request);
     if (next) overlay_ = next->overlay;
@@ -41,7 +41,7 @@ class Grants : public testing::Test {
 };
 
 TEST_F(Grants, KeepsWhatWasAskedFor) {
-  Request request;
+  ControlRequest request;
   request.hosts = patterns({"x.test"});
   request.ttl_seconds = 60;
   request.max_requests = 2;
@@ -108,7 +108,7 @@ TEST_F(Grants, AllowingARevokedHostAmongOthersGrantsTheOthers) {
 TEST_F(Grants, AllowingWhatOnlyAnEndedGrantAllowedIsAGrant) {
   ASSERT_TRUE(allowed({".grant.test"}));
   ASSERT_TRUE(revoked({"x.grant.test"}));
-  Request end;
+  ControlRequest end;
   end.grant = "g1";
   overlay_ = revoke(entry(), overlay_, end)->overlay;
   const auto again = allowed({"x.grant.test"});
@@ -146,7 +146,7 @@ TEST_F(Grants, HaveABound) {
 }
 
 TEST_F(Grants, RunOut) {
-  Request request;
+  ControlRequest request;
   request.hosts = patterns({"x.test"});
   request.ttl_seconds = 1;
   const auto next = allow(entry(), {}, request, {"me", 0, "g"});

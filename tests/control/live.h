@@ -22,7 +22,7 @@ inline PolicyReader reader_of(const std::string& toml) {
     config::Diagnostics problems;
     loaded.claims.claim_server(loaded.settings, problems);
     for (const auto& agent : loaded.settings.agent) loaded.claims.claim(agent, problems);
-    auto shared = std::make_unique<config::Shared>(config::share(loaded));
+    auto shared = std::make_unique<config::SharedParts>(config::share(loaded));
     auto agents = config::compile_all(loaded, *shared);
     if (!agents) return agents.error();
     return Reading{std::move(loaded), std::move(shared), std::move(*agents)};

@@ -18,7 +18,7 @@ std::string two_agents(const std::string& allow = "x.test") {
 }
 
 Edit grant(const LivePolicy& live, const std::string& id, const char* host) {
-  Request request;
+  ControlRequest request;
   request.hosts = patterns({host});
   auto overlay = allow(*live.find(id)->entry->policy, *live.overlay(id), request, {"me", 0, "g"});
   EXPECT_TRUE(overlay);
@@ -187,7 +187,7 @@ TEST(LivePolicy, AReloadThatChangesNothingKeepsEveryAccount) {
 TEST(LivePolicy, KnowsWhenTheFirstThingRunsOut) {
   auto live = live_of(two_agents());
   EXPECT_FALSE(live.next_expiry(0));
-  Request request;
+  ControlRequest request;
   request.hosts = patterns({"y.test"});
   request.ttl_seconds = 5;
   auto overlay = allow(*live.find("a")->entry->policy, {}, request, {"me", 0, "g"});

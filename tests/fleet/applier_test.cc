@@ -41,7 +41,7 @@ struct World {
       : applier{trusted(), {"web-1", {"prod"}}, kept, std::ref(daemon)} {}
 
   void take(const std::vector<std::pair<std::string, Envelope>>& objects, UnixMicros when = now) {
-    std::vector<Found> found;
+    std::vector<StoredObject> found;
     for (const auto& [name, envelope] : objects)
       found.push_back({name, signed_text(name, envelope)});
     applier.take(std::move(found), when);
@@ -179,7 +179,7 @@ TEST(Applier, SlicesAddUp) {
 
 TEST(Applier, BoundsWhatAStoreCanMakeItRemember) {
   World world;
-  std::vector<Found> many;
+  std::vector<StoredObject> many;
   for (std::size_t i = 0; i < 3 * max_objects; ++i)
     many.push_back({"policy/p" + std::to_string(i), "x"});
   world.applier.take(std::move(many), now);

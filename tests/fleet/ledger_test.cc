@@ -8,8 +8,8 @@
 namespace stile::fleet {
 namespace {
 
-using Kind = Judgement::Kind;
-const Member web{"web-1", {"prod"}};
+using Kind = ObjectJudgement::Kind;
+const FleetMember web{"web-1", {"prod"}};
 
 Kind judge(const Ledger& ledger, std::string_view name, const std::string& text,
            UnixMicros when = now) {

@@ -47,7 +47,7 @@ void check_reader(std::string_view bytes) {
 void check_chain(std::string_view log) {
   ChainCheck check;
   Line line;
-  Place place{"log", 0};
+  LinePlace place{"log", 0};
   while (!log.empty() && !check.violation()) {
     const std::size_t length = std::min(log.find('\n'), log.size());
     const std::uint64_t before = check.head().seq;

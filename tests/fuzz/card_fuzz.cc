@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   agent->can.clear();
   Diagnostics problems;
   check_agent(*agent, NetnsSettings{}, problems);
-  Shared shared{{}, {}, {}, ListFileCache{0}, {}, CapabilityFiles{0}, {}, {}, {}};
+  SharedParts shared{{}, {}, {}, ListFileCache{0}, {}, CapabilityFiles{0}, {}, {}, {}};
   const auto policy = compile_agent(*agent, shared);
   STILE_FUZZ_CHECK(!policy || (*policy)->id == agent->id);
   return 0;

@@ -17,8 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!request) {
     STILE_FUZZ_CHECK(!request.error().message.empty());
   } else {
-    STILE_FUZZ_CHECK(request->hosts.size() <= Request::max_hosts);
-    STILE_FUZZ_CHECK(request->reason.size() <= Request::max_reason_bytes);
+    STILE_FUZZ_CHECK(request->hosts.size() <= ControlRequest::max_hosts);
+    STILE_FUZZ_CHECK(request->reason.size() <= ControlRequest::max_reason_bytes);
     // A card went through this parser once: its text is JSON that it takes again.
     if (!request->card.empty()) {
       const std::string again = R"({"action":"put-agent","card":)" + request->card + "}";

@@ -15,7 +15,7 @@ using namespace stile::mcp;
 namespace {
 
 Captain& captain() {
-  const auto nobody = [](const Json&) -> Result<Answer> { return Error{"nobody is there"}; };
+  const auto nobody = [](const Json&) -> Result<DaemonAnswer> { return Error{"nobody is there"}; };
   static Captain one{{nobody, nobody}};
   return one;
 }
@@ -36,7 +36,7 @@ void take(std::string_view text, Handshake handshake, const HttpHeaders* headers
     STILE_FUZZ_CHECK(call->arguments.is_object() && !call->id.is_null());
     check_reply(protocol.finish(*call, plain_result("x")));
   }
-  if (message->kind == Message::Kind::request) {
+  if (message->kind == RpcMessage::Kind::request) {
     STILE_FUZZ_CHECK(!std::holds_alternative<Accepted>(step) &&
                      !std::holds_alternative<Cancel>(step));
   }

@@ -20,11 +20,11 @@ std::shared_ptr<const Texts> texts() {
     auto secret = std::make_shared<stile::acl::Secret>();
     secret->value = std::make_shared<stile::acl::SecretValue>();
     secret->value->set("a-secret-value", 1);
-    auto rules = Rules::compile({{"tokens", "", Action::refuse},
-                                 {"private-keys", "", Action::refuse},
-                                 {"payment", "", Action::refuse},
-                                 {"wallets", "", Action::refuse},
-                                 {"own", "(?i)top secret", Action::log}});
+    auto rules = ScanRules::compile({{"tokens", "", ScanAction::refuse},
+                                     {"private-keys", "", ScanAction::refuse},
+                                     {"payment", "", ScanAction::refuse},
+                                     {"wallets", "", ScanAction::refuse},
+                                     {"own", "(?i)top secret", ScanAction::log}});
     const Watch watch{*rules, {secret}, {"a-placeholder"}};
     return watch.texts();
   }();

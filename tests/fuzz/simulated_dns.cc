@@ -1,4 +1,4 @@
-// A DNS server in the fuzzer's hand: a Channel whose questions wait until an answer is played.
+// A DNS server in the fuzzer's hand: a DnsChannel whose questions wait until an answer is played.
 #include <algorithm>
 #include <vector>
 
@@ -10,10 +10,10 @@ namespace stile {
 namespace {
 
 struct Question {
-  const dns::Channel* asked_by;
+  const dns::DnsChannel* asked_by;
   std::string name;
   dns::Rtype type;
-  dns::Channel::Callback done;
+  dns::DnsChannel::Callback done;
 };
 
 std::vector<Question>& questions() {
@@ -89,11 +89,11 @@ void fuzz::answer_question(DnsAnswer answer) {
 
 namespace dns {
 
-Result<std::unique_ptr<Channel>> Channel::open(Loop& loop, const Options&) {
-  return std::unique_ptr<Channel>{new Channel{loop}};
+Result<std::unique_ptr<DnsChannel>> DnsChannel::open(Loop& loop, const Options&) {
+  return std::unique_ptr<DnsChannel>{new DnsChannel{loop}};
 }
 
-Channel::~Channel() {
+DnsChannel::~DnsChannel() {
   for (;;) {
     const auto own = std::find_if(questions().begin(), questions().end(),
                                   [this](const Question& q) { return q.asked_by == this; });
@@ -104,12 +104,12 @@ Channel::~Channel() {
   }
 }
 
-void Channel::query(const std::string& name, Rtype type, std::uint16_t, Callback done) {
+void DnsChannel::query(const std::string& name, Rtype type, std::uint16_t, Callback done) {
   questions().push_back({this, name, type, std::move(done)});
 }
 
-void Channel::on_ready(Socket&) {}
-void Channel::on_deadline() {}
+void DnsChannel::on_ready(Socket&) {}
+void DnsChannel::on_deadline() {}
 
 }  // namespace dns
 }  // namespace stile

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!request) {
     STILE_FUZZ_CHECK(!request.error().message.empty());
   } else {
-    STILE_FUZZ_CHECK(request->action == spawn::Action::list ||
+    STILE_FUZZ_CHECK(request->action == spawn::SpawnAction::list ||
                      spawn::is_worker_id(request->task_id));
   }
   const auto inner = worker::parse_request(text);

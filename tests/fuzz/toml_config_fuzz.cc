@@ -20,15 +20,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto again = parse_settings(written, "/etc/stile/stile.toml");
   STILE_FUZZ_CHECK(again && written_settings(*again) == written);
 
-  Shared shared{"stile.toml",
-                settings->egress,
-                settings->limits,
-                ListFileCache{0},
-                Secrets{settings->secret},
-                CapabilityFiles{0},
-                Scans{settings->scan},
-                {},
-                {}};
+  SharedParts shared{"stile.toml",
+                     settings->egress,
+                     settings->limits,
+                     ListFileCache{0},
+                     Secrets{settings->secret},
+                     CapabilityFiles{0},
+                     Scans{settings->scan},
+                     {},
+                     {}};
   for (auto agent : settings->agent) {
     agent.allow_files.clear();  // no file is opened here
     agent.deny_files.clear();

@@ -25,9 +25,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& [key, value] : target->query) decoded += key.size() + value.size();
     require(decoded <= size && target->query.size() <= max_query_members);
     require(target->path.find('?') == std::string::npos);
-    const auto route = find_route(Method::post, target->path);
+    const auto route = find_route(WebMethod::post, target->path);
     const auto matched = target->path.substr(0, target->path.size() - route.rest.size());
-    require(route.endpoint == Endpoint::none || matched.find('%') == std::string::npos);
+    require(route.endpoint == WebEndpoint::none || matched.find('%') == std::string::npos);
     require(route.name.find_first_of("\"\\/\n%") == std::string::npos);
   }
   require(cookie_value(text, "stile-web").find(';') == std::string::npos);

@@ -35,11 +35,11 @@ class Context final : public CallContext {
 };
 
 // Answers each action with the next of its lines; the last one stays.
-struct Desk {
+struct FakePeer {
   std::map<std::string, std::vector<std::string>> lines;
   std::vector<std::string> requests;
 
-  Result<Answer> ask(const Json& request) {
+  Result<DaemonAnswer> ask(const Json& request) {
     requests.push_back(request.dump());
     auto& left = lines[text_of(request, "action")];
     if (left.empty()) return Error{"nothing for " + request.dump()};
@@ -47,12 +47,12 @@ struct Desk {
     if (left.size() > 1) left.erase(left.begin());
     const Json answer = Json::parse(line);
     if (has(answer, "error")) return Error{text_of(answer, "error")};
-    return Answer{answer};
+    return DaemonAnswer{answer};
   }
 };
 
 struct Bridge {
-  Desk spawner, daemon;
+  FakePeer spawner, daemon;
   Context context;
   Captain captain{{[this](const Json& request) { return spawner.ask(request); },
                    [this](const Json& request) { return daemon.ask(request); }}};

@@ -115,8 +115,8 @@ class SuiteTools final : public ToolBox {
     });
     add("test_missing_capability", [](const ToolCall& call, CallContext&) -> ToolOutcome {
       if (has(call.client_capabilities, "sampling")) return plain_result("sampling is there");
-      return Fault{Code::missing_capability, "this tool needs sampling",
-                   Json{{"requiredCapabilities", Json{{"sampling", Json::object()}}}}};
+      return RpcFault{RpcCode::missing_capability, "this tool needs sampling",
+                      Json{{"requiredCapabilities", Json{{"sampling", Json::object()}}}}};
     });
     add("json_schema_2020_12_tool",
         [](const ToolCall&, CallContext&) { return plain_result("fits"); });
@@ -142,7 +142,7 @@ class SuiteTools final : public ToolBox {
   void add_inputs(const std::string& name, const Json& requests, const std::string& state) {
     add(name, [this, requests, state](const ToolCall& call, CallContext&) -> ToolOutcome {
       if (!call.request_state.empty() && !seal_.opens(call.request_state, state)) {
-        return Fault{Code::invalid_params, "requestState was changed", {}};
+        return RpcFault{RpcCode::invalid_params, "requestState was changed", {}};
       }
       for (const auto& [key, request] : requests.members()) {
         if (!call.input_responses.find(key)) {

@@ -18,7 +18,7 @@ TEST(McpGate, ServesOnlyItsOwnNamesWithTheToken) {
   const std::string good = std::string{"Bearer "} + token;
   struct Row {
     const char* why;
-    Credentials given;
+    McpCredentials given;
     unsigned status;
   };
   const std::vector<Row> rows{
@@ -55,12 +55,12 @@ TEST(McpGate, TokensHaveAShape) {
 }
 
 TEST(McpSessions, EndTheOneThatIsUnusedForLongest) {
-  Sessions sessions;
+  McpSessions sessions;
   EXPECT_EQ(sessions.find(""), nullptr);
   const auto first = sessions.open({"2025-11-25", {}});
   const auto second = sessions.open({"2025-06-18", {}});
   EXPECT_NE(first, second);
-  for (std::size_t i = 2; i < Sessions::max_sessions; ++i) {
+  for (std::size_t i = 2; i < McpSessions::max_sessions; ++i) {
     EXPECT_FALSE(sessions.open({"2025-11-25", {}}).empty());
   }
   ASSERT_NE(sessions.find(first), nullptr);  // now the second one is the oldest

@@ -17,45 +17,46 @@ constexpr std::string_view whole_request =
 TEST(McpMessage, ReadsRequestsNotificationsAndResponses) {
   const auto request = parse_message(whole_request);
   ASSERT_TRUE(request.has_value());
-  EXPECT_EQ(request->kind, Message::Kind::request);
+  EXPECT_EQ(request->kind, RpcMessage::Kind::request);
   EXPECT_EQ(request->method, "tools/call");
   EXPECT_EQ(request->id.number(), 7U);
   EXPECT_EQ(text_of(request->params, "name"), "x");
   const auto note = parse_message(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   ASSERT_TRUE(note.has_value());
-  EXPECT_EQ(note->kind, Message::Kind::notification);
+  EXPECT_EQ(note->kind, RpcMessage::Kind::notification);
   EXPECT_TRUE(note->params.is_null());
   const auto response = parse_message(R"({"jsonrpc":"2.0","id":"a","result":{}})");
   ASSERT_TRUE(response.has_value());
-  EXPECT_EQ(response->kind, Message::Kind::response);
+  EXPECT_EQ(response->kind, RpcMessage::Kind::response);
 }
 
 TEST(McpMessage, RefusesWhatIsAlmostValid) {
   struct Row {
     std::string text;
-    Code code;
+    RpcCode code;
     std::string id;  // that the answer names
   };
   const std::vector<Row> rows{
-      {"", Code::parse_error, "null"},
-      {"{", Code::parse_error, "null"},
-      {R"({"jsonrpc":"2.0","id":1,"method":"ping"} x)", Code::parse_error, "null"},
+      {"", RpcCode::parse_error, "null"},
+      {"{", RpcCode::parse_error, "null"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"ping"} x)", RpcCode::parse_error, "null"},
       // Two readers could take a different one.
-      {R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})", Code::parse_error, "null"},
+      {R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})", RpcCode::parse_error, "null"},
       {R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a","name":"b"}})",
-       Code::parse_error, "null"},
-      {R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", Code::invalid_request, "null"},
-      {"7", Code::invalid_request, "null"},
-      {R"({"id":1,"method":"ping"})", Code::invalid_request, "1"},
-      {R"({"jsonrpc":"1.0","id":1,"method":"ping"})", Code::invalid_request, "1"},
-      {R"({"jsonrpc":"2.0","id":null,"method":"ping"})", Code::invalid_request, "null"},
-      {R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})", Code::invalid_request, "null"},
-      {R"({"jsonrpc":"2.0","id":[],"method":"ping"})", Code::invalid_request, "null"},
-      {R"({"jsonrpc":"2.0","id":1})", Code::invalid_request, "1"},
-      {R"({"jsonrpc":"2.0","id":1,"result":1,"error":2})", Code::invalid_request, "1"},
-      {R"({"jsonrpc":"2.0","id":1,"method":7})", Code::invalid_request, "1"},
-      {R"({"jsonrpc":"2.0","id":1,"method":""})", Code::invalid_request, "1"},
-      {R"({"jsonrpc":"2.0","id":"a","method":"ping","params":[]})", Code::invalid_request, "\"a\""},
+       RpcCode::parse_error, "null"},
+      {R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", RpcCode::invalid_request, "null"},
+      {"7", RpcCode::invalid_request, "null"},
+      {R"({"id":1,"method":"ping"})", RpcCode::invalid_request, "1"},
+      {R"({"jsonrpc":"1.0","id":1,"method":"ping"})", RpcCode::invalid_request, "1"},
+      {R"({"jsonrpc":"2.0","id":null,"method":"ping"})", RpcCode::invalid_request, "null"},
+      {R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})", RpcCode::invalid_request, "null"},
+      {R"({"jsonrpc":"2.0","id":[],"method":"ping"})", RpcCode::invalid_request, "null"},
+      {R"({"jsonrpc":"2.0","id":1})", RpcCode::invalid_request, "1"},
+      {R"({"jsonrpc":"2.0","id":1,"result":1,"error":2})", RpcCode::invalid_request, "1"},
+      {R"({"jsonrpc":"2.0","id":1,"method":7})", RpcCode::invalid_request, "1"},
+      {R"({"jsonrpc":"2.0","id":1,"method":""})", RpcCode::invalid_request, "1"},
+      {R"({"jsonrpc":"2.0","id":"a","method":"ping","params":[]})", RpcCode::invalid_request,
+       "\"a\""},
   };
   for (const auto& row : rows) {
     const auto read = parse_message(row.text);
@@ -105,9 +106,9 @@ TEST(McpMessage, CutAtEachByteIsNoMessage) {
 TEST(McpMessage, WritesOneLine) {
   EXPECT_EQ(result_text("a", Json{{"text", "line\nline \x1b[2J"}}),
             R"({"jsonrpc":"2.0","id":"a","result":{"text":"line\nline \u001b[2J"}})");
-  EXPECT_EQ(fault_text({}, {Code::parse_error, "no", {}}),
+  EXPECT_EQ(fault_text({}, {RpcCode::parse_error, "no", {}}),
             R"({"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}})");
-  EXPECT_EQ(fault_text(3, {Code::missing_capability, "no", Json{{"a", 1}}}),
+  EXPECT_EQ(fault_text(3, {RpcCode::missing_capability, "no", Json{{"a", 1}}}),
             R"({"jsonrpc":"2.0","id":3,"error":{"code":-32021,"message":"no","data":{"a":1}}})");
   EXPECT_EQ(notification_text("notifications/x", Json::object()),
             R"({"jsonrpc":"2.0","method":"notifications/x","params":{}})");

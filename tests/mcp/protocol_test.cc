@@ -281,8 +281,9 @@ TEST(McpStateless, AsksForInputAndGetsIt) {
   EXPECT_EQ(text_of(result, "resultType"), "input_required");
   EXPECT_EQ(object_of(result, "inputRequests").dump(), R"({"b":{"method":"x"}})");
   EXPECT_EQ(text_of(result, "requestState"), "t");
-  EXPECT_EQ(one.protocol.finish(*call, Fault{Code::missing_capability, "no", {}}).status, 400U);
-  EXPECT_EQ(one.protocol.finish(*call, Fault{Code::internal_error, "no", {}}).status, 200U);
+  EXPECT_EQ(one.protocol.finish(*call, RpcFault{RpcCode::missing_capability, "no", {}}).status,
+            400U);
+  EXPECT_EQ(one.protocol.finish(*call, RpcFault{RpcCode::internal_error, "no", {}}).status, 200U);
 }
 
 }  // namespace

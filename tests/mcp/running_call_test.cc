@@ -62,8 +62,8 @@ TEST(McpRunner, HasABoundAndSurvivesATool) {
   ASSERT_TRUE(runner.start(call_of("throws", none, false),
                            [&](ToolOutcome outcome) { failed.set_value(std::move(outcome)); }));
   const auto outcome = failed.get_future().get();
-  ASSERT_TRUE(std::holds_alternative<Fault>(outcome));
-  EXPECT_EQ(std::get<Fault>(outcome).code, Code::internal_error);
+  ASSERT_TRUE(std::holds_alternative<RpcFault>(outcome));
+  EXPECT_EQ(std::get<RpcFault>(outcome).code, RpcCode::internal_error);
 
   std::vector<RunningCallPtr> calls;
   for (std::size_t i = 0; i < Runner::max_calls; ++i) {

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   };
   auto setup = netns::read_setup({});
   if (!setup) return 1;
-  auto host = netns::Host::open(*setup);
+  auto host = netns::FenceHost::open(*setup);
   if (!host) return 1;
   const auto fail = [](const Error& error) {
     std::fprintf(stderr, "%s\n", error.message.c_str());

@@ -13,7 +13,7 @@ namespace stile::netns {
 namespace {
 
 bool matters(int type, const char* table, std::uint8_t family = NFPROTO_INET) {
-  Message event{static_cast<std::uint16_t>((NFNL_SUBSYS_NFTABLES << 8U) | type), 0};
+  NetlinkMessage event{static_cast<std::uint16_t>((NFNL_SUBSYS_NFTABLES << 8U) | type), 0};
   event.extra<nfgenmsg>().nfgen_family = family;
   event.put(NFTA_TABLE_NAME, table);
   return may_open_fence(*event.header(), NETLINK_NETFILTER);
@@ -35,7 +35,7 @@ TEST(NetnsWatch, LeavesOtherTablesAndNewElementsAlone) {
 
 TEST(NetnsWatch, MindsSysctlsAndLostAddresses) {
   const auto route_event = [](std::uint16_t type) {
-    Message event{type, 0};
+    NetlinkMessage event{type, 0};
     return may_open_fence(*event.header(), NETLINK_ROUTE);
   };
   EXPECT_TRUE(route_event(RTM_NEWNETCONF));

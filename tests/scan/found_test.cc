@@ -111,7 +111,7 @@ TEST(ScanFinds, EveryPrivateKeyInEveryEncoding) {
 }
 
 TEST(ScanFinds, OnlyWhatWasAskedFor) {
-  const auto keys_only = texts_of({{"private-keys", "", Action::refuse}});
+  const auto keys_only = texts_of({{"private-keys", "", ScanAction::refuse}});
   EXPECT_EQ(found_in(keys_only, tokens()[0].text), "");
   EXPECT_EQ(found_in(keys_only, private_keys()[0].text), "private-keys");
 }
@@ -122,8 +122,8 @@ TEST(ScanFinds, SeveralThings) {
 }
 
 TEST(ScanFinds, OwnExpressionsInEveryEncoding) {
-  const auto own = texts_of({{"internal-host", R"(corp\.example)", Action::refuse},
-                             {"project", "(?i)project bluebird", Action::log}});
+  const auto own = texts_of({{"internal-host", R"(corp\.example)", ScanAction::refuse},
+                             {"project", "(?i)project bluebird", ScanAction::log}});
   for (const auto& encoding : encodings()) {
     EXPECT_EQ(found_in(own, encoding.encode("https://wiki.corp.example/page")), "internal-host")
         << encoding.name;

@@ -1,4 +1,4 @@
-// Rules: names, actions and expressions.
+// ScanRules: names, actions and expressions.
 #include "scan/rules.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ TEST(ScanRules, KnowTheBuiltInSets) {
 }
 
 TEST(ScanRules, ActionsSayWhatIsRefused) {
-  const auto rules = *Rules::compile({{"tokens", "", Action::refuse}, {"x", "xyz", Action::log}});
+  const auto rules =
+      *ScanRules::compile({{"tokens", "", ScanAction::refuse}, {"x", "xyz", ScanAction::log}});
   const Found secret = bit_of(secrets_number), tokens = bit_of(2), x = bit_of(3);
   EXPECT_EQ(rules->refusing(tokens | x, false), tokens);
   EXPECT_EQ(rules->refusing(x, false), 0U);
@@ -34,16 +35,16 @@ TEST(ScanRules, ActionsSayWhatIsRefused) {
 }
 
 TEST(ScanRules, HaveALimit) {
-  std::vector<Scan> scans(most_scans, {"tokens", "", Action::refuse});
-  EXPECT_TRUE(Rules::compile(scans));
+  std::vector<Scan> scans(most_scans, {"tokens", "", ScanAction::refuse});
+  EXPECT_TRUE(ScanRules::compile(scans));
   scans.push_back(scans.front());
-  EXPECT_FALSE(Rules::compile(scans));
+  EXPECT_FALSE(ScanRules::compile(scans));
 }
 
 // An expression whose automaton does not fit into memory is run in another way.
 TEST(ScanRules, ExpressionsRunWithLittleMemory) {
-  const auto rules =
-      *Rules::compile({{"a", "x[ab]*a[ab]{18}c", Action::refuse}, {"b", "zzz", Action::refuse}});
+  const auto rules = *ScanRules::compile(
+      {{"a", "x[ab]*a[ab]{18}c", ScanAction::refuse}, {"b", "zzz", ScanAction::refuse}});
   const std::string text =
       "x" + samples::random_text(300'000, 1, "ab") + "a" + samples::random_text(18, 2, "ab") + "c";
   EXPECT_EQ(rules->match(text), bit_of(2));

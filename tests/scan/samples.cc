@@ -171,7 +171,7 @@ std::string zlib(std::string_view text) { return deflated(text, MAX_WBITS); }
 std::string raw_deflate(std::string_view text) { return deflated(text, -MAX_WBITS); }
 
 std::shared_ptr<const Texts> texts_of(std::vector<Scan> scans) {
-  return Watch{*Rules::compile(std::move(scans)), {}, {}}.texts();
+  return Watch{*ScanRules::compile(std::move(scans)), {}, {}}.texts();
 }
 
 std::string found_in(const std::shared_ptr<const Texts>& texts, std::string_view text) {
@@ -181,10 +181,10 @@ std::string found_in(const std::shared_ptr<const Texts>& texts, std::string_view
 }
 
 const std::shared_ptr<const Texts>& all_sets() {
-  static const auto texts = texts_of({{"tokens", "", Action::refuse},
-                                      {"private-keys", "", Action::refuse},
-                                      {"payment", "", Action::refuse},
-                                      {"wallets", "", Action::refuse}});
+  static const auto texts = texts_of({{"tokens", "", ScanAction::refuse},
+                                      {"private-keys", "", ScanAction::refuse},
+                                      {"payment", "", ScanAction::refuse},
+                                      {"wallets", "", ScanAction::refuse}});
   return texts;
 }
 

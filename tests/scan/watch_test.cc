@@ -15,7 +15,7 @@ struct Kept {
   std::shared_ptr<acl::Secret> secret = std::make_shared<acl::Secret>();
   Kept() { secret->value = std::make_shared<acl::SecretValue>(); }
   [[nodiscard]] Watch watch() const {
-    return {*Rules::compile({}), {secret}, {"placeholder-0123"}};
+    return {*ScanRules::compile({}), {secret}, {"placeholder-0123"}};
   }
 };
 

@@ -11,7 +11,8 @@ namespace {
 constexpr UnixMicros planned_at = 1'700'000'000'000'000;
 
 const Template& wide_template() {
-  static const Settings settings = *parse_settings(R"(
+  static const SpawnSettings settings = *parse_settings(
+      R"(
 [templates.default]
 task = ["agent"]
 allowed_hosts = [".example.com", "api.test"]
@@ -25,15 +26,14 @@ memory_mb = 100
 [templates.strict]
 allowed_hosts = ["api.test"]
 )",
-                                                   "spawner.toml", [](const std::string& name) {
-                                                     return config::parse_profile("", name, name);
-                                                   });
+      "spawner.toml",
+      [](const std::string& name) { return config::parse_profile("", name, name); });
   return *settings.find("default");
 }
 
 Result<WorkerPlan> planned(const std::string& card, const Template& from = wide_template()) {
-  Request request;
-  request.action = Action::spawn;
+  SpawnRequest request;
+  request.action = SpawnAction::spawn;
   request.task_id = "alpha";
   if (!card.empty()) request.card = *config::parse_json(card, "card");
   return plan_worker(from, request, {"/mnt/agents/alpha", "00ff", 1000, planned_at});
@@ -86,7 +86,7 @@ TEST(SpawnPlan, ATemplateThatListsNoKeysCannotBeChanged) {
   EXPECT_TRUE(planned("", strict));
   EXPECT_TRUE(planned("{}", strict));
   EXPECT_FALSE(planned(R"({"ttl_seconds":1})", strict));
-  Request request;
+  SpawnRequest request;
   request.task_id = "alpha";
   request.tags = {"x"};
   EXPECT_FALSE(plan_worker(strict, request, {"/w", "00", 0, planned_at}));

@@ -24,11 +24,12 @@ TEST(SpawnRequest, ReadsTheRequestsOfTheSeed) {
   const auto spawn =
       parse_request(R"({"action":"spawn","task_id":"test-agent","workspace":"/mnt/agents"})");
   ASSERT_TRUE(spawn) << spawn.error().message;
-  EXPECT_EQ(spawn->action, Action::spawn);
+  EXPECT_EQ(spawn->action, SpawnAction::spawn);
   EXPECT_EQ(spawn->workspace, "/mnt/agents");
   EXPECT_EQ(spawn->template_name, "default");
-  EXPECT_EQ(parse_request(R"({"action":"list"})")->action, Action::list);
-  EXPECT_EQ(parse_request(R"({"action":"terminate","task_id":"a"})")->action, Action::terminate);
+  EXPECT_EQ(parse_request(R"({"action":"list"})")->action, SpawnAction::list);
+  EXPECT_EQ(parse_request(R"({"action":"terminate","task_id":"a"})")->action,
+            SpawnAction::terminate);
   EXPECT_EQ(parse_request(R"({"action":"run","task_id":"a","message":"x\ny"})")->message, "x\ny");
 }
 

@@ -13,7 +13,7 @@ config::Checked<config::Profile> some_profile(const std::string& name) {
       name, name + ".toml");
 }
 
-config::Checked<Settings> settings_of(std::string_view text) {
+config::Checked<SpawnSettings> settings_of(std::string_view text) {
   return parse_settings(text, "spawner.toml", some_profile);
 }
 

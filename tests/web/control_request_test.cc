@@ -6,12 +6,12 @@
 namespace stile::web {
 namespace {
 
-const Route allow{Endpoint::control, "allow", "agent", "alpha"};
+const Route allow{WebEndpoint::control, "allow", "agent", "alpha"};
 
 TEST(ControlLine, AddsActionAndAgentToTheFields) {
   EXPECT_EQ(*control_line(allow, R"({"hosts":["a.test"],"ttl_seconds":600})"),
             R"({"action":"allow","agent":"alpha","hosts":["a.test"],"ttl_seconds":600})");
-  EXPECT_EQ(*control_line({Endpoint::control, "status", {}, {}}, ""), R"({"action":"status"})");
+  EXPECT_EQ(*control_line({WebEndpoint::control, "status", {}, {}}, ""), R"({"action":"status"})");
 }
 
 TEST(ControlLine, CannotNameAnotherActionOrAgent) {
@@ -19,7 +19,7 @@ TEST(ControlLine, CannotNameAnotherActionOrAgent) {
        {R"({"action":"drain"})", R"({"agent":"beta"})", R"({"\u0061ction":"drain"})"}) {
     EXPECT_FALSE(control_line(allow, body)) << body;
   }
-  const Route answer{Endpoint::control, "answer", "ask", "q1"};
+  const Route answer{WebEndpoint::control, "answer", "ask", "q1"};
   EXPECT_FALSE(control_line(answer, R"({"ask":"q2"})"));
 }
 

@@ -1,4 +1,4 @@
-// Sessions: a token works once and not for long; a cookie alone proves nothing.
+// BrowserSessions: a token works once and not for long; a cookie alone proves nothing.
 #include "web/sessions.h"
 
 #include <gtest/gtest.h>
@@ -6,11 +6,11 @@
 namespace stile::web {
 namespace {
 
-const Sessions::Time login_time{};
+const BrowserSessions::Time login_time{};
 using std::chrono::seconds;
 
-TEST(Sessions, TokenWorksOnce) {
-  Sessions sessions;
+TEST(BrowserSessions, TokenWorksOnce) {
+  BrowserSessions sessions;
   const auto token = sessions.new_token(login_time);
   EXPECT_EQ(token.size(), 64U);
   EXPECT_FALSE(sessions.log_in("", login_time));
@@ -19,23 +19,24 @@ TEST(Sessions, TokenWorksOnce) {
   EXPECT_FALSE(sessions.log_in(token, login_time));
 }
 
-TEST(Sessions, TokenExpires) {
-  Sessions sessions;
+TEST(BrowserSessions, TokenExpires) {
+  BrowserSessions sessions;
   const auto token = sessions.new_token(login_time);
-  EXPECT_FALSE(sessions.log_in(token, login_time + Sessions::token_life));
+  EXPECT_FALSE(sessions.log_in(token, login_time + BrowserSessions::token_life));
 }
 
-TEST(Sessions, OldestTokenGoesWhenThereAreTooMany) {
-  Sessions sessions;
+TEST(BrowserSessions, OldestTokenGoesWhenThereAreTooMany) {
+  BrowserSessions sessions;
   const auto first = sessions.new_token(login_time);
   const auto second = sessions.new_token(login_time);
-  for (std::size_t i = 1; i < Sessions::max_tokens; ++i) (void)sessions.new_token(login_time);
+  for (std::size_t i = 1; i < BrowserSessions::max_tokens; ++i)
+    (void)sessions.new_token(login_time);
   EXPECT_FALSE(sessions.log_in(first, login_time));
   EXPECT_TRUE(sessions.log_in(second, login_time));
 }
 
-TEST(Sessions, BothSecretsOfTheSameSessionAreNeeded) {
-  Sessions sessions;
+TEST(BrowserSessions, BothSecretsOfTheSameSessionAreNeeded) {
+  BrowserSessions sessions;
   const auto one = sessions.log_in(sessions.new_token(login_time), login_time);
   const auto two = sessions.log_in(sessions.new_token(login_time), login_time);
   ASSERT_TRUE(one && two);
@@ -47,20 +48,20 @@ TEST(Sessions, BothSecretsOfTheSameSessionAreNeeded) {
   EXPECT_FALSE(sessions.proves("", "", login_time));
 }
 
-TEST(Sessions, EndByTimeAndByLogout) {
-  Sessions sessions;
+TEST(BrowserSessions, EndByTimeAndByLogout) {
+  BrowserSessions sessions;
   const auto one = sessions.log_in(sessions.new_token(login_time), login_time);
   const auto two = sessions.log_in(sessions.new_token(login_time), login_time);
   sessions.log_out(one->cookie);
   EXPECT_FALSE(sessions.has(one->cookie, login_time));
-  EXPECT_TRUE(sessions.has(two->cookie, login_time + Sessions::session_life - seconds{1}));
-  EXPECT_FALSE(sessions.has(two->cookie, login_time + Sessions::session_life));
+  EXPECT_TRUE(sessions.has(two->cookie, login_time + BrowserSessions::session_life - seconds{1}));
+  EXPECT_FALSE(sessions.has(two->cookie, login_time + BrowserSessions::session_life));
 }
 
-TEST(Sessions, AreBounded) {
-  Sessions sessions;
+TEST(BrowserSessions, AreBounded) {
+  BrowserSessions sessions;
   const auto first = sessions.log_in(sessions.new_token(login_time), login_time);
-  for (std::size_t i = 0; i < Sessions::max_sessions; ++i) {
+  for (std::size_t i = 0; i < BrowserSessions::max_sessions; ++i) {
     ASSERT_TRUE(sessions.log_in(sessions.new_token(login_time), login_time));
   }
   EXPECT_FALSE(sessions.has(first->cookie, login_time));

@@ -7,19 +7,19 @@ namespace stile::worker {
 namespace {
 
 TEST(WorkerRequest, ReadsBackWhatWasWritten) {
-  const Request request{Action::output, "a\n\"b\"", 7, 42, 30};
+  const TaskRequest request{TaskAction::output, "a\n\"b\"", 7, 42, 30};
   const auto read = parse_request(request_text(request));
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->action, Action::output);
+  EXPECT_EQ(read->action, TaskAction::output);
   EXPECT_EQ(read->message, request.message);
   EXPECT_EQ(read->run, 7U);
   EXPECT_EQ(read->cursor, 42U);
   EXPECT_EQ(read->wait_seconds, 30U);
-  EXPECT_EQ(parse_request(request_text({}))->action, Action::runs);
+  EXPECT_EQ(parse_request(request_text({}))->action, TaskAction::runs);
 }
 
 TEST(WorkerRequest, IsRefusedWhenCutAnywhere) {
-  const auto text = request_text({Action::run, "hello", {}, 0, 0});
+  const auto text = request_text({TaskAction::run, "hello", {}, 0, 0});
   for (std::size_t cut = 0; cut < text.size(); ++cut) {
     EXPECT_FALSE(parse_request(text.substr(0, cut))) << cut;
   }

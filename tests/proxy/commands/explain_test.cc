@@ -55,7 +55,7 @@ TEST(Explain, SaysWhatTheDecisionIs) {
       const std::string host = random.name();
       const std::string port = ports[random.below(std::size(ports))];
       const bool is_tunnel = random.below(3) > 0;
-      control::Request request;
+      control::ControlRequest request;
       request.host = host;
       request.port = port;
       request.method = is_tunnel ? "CONNECT" : "GET";
@@ -108,7 +108,7 @@ TEST(Explain, TakesUrlsAsClientsMakeRequestsOfThem) {
       {"https://[::1]/", "ip-literal", 0},
   };
   for (const auto& row : rows) {
-    control::Request request;
+    control::ControlRequest request;
     request.agent = "a";
     request.url = row.url;
     const auto told = explain(*live.snapshot(), request, 1);

@@ -12,9 +12,9 @@
 namespace stile::commands {
 namespace {
 
-using control::ErrorCode, control::max_request_bytes, control::Request;
+using control::ErrorCode, control::max_request_bytes, control::ControlRequest;
 
-control::Outcome<Request> parse_request(std::string_view line) {
+control::Outcome<ControlRequest> parse_request(std::string_view line) {
   return control::parse_request(line, actions());
 }
 
@@ -67,8 +67,8 @@ TEST(ControlRequest, HasABoundedNumberOfRegexes) {
     for (std::size_t i = 0; i < count; ++i) hosts += ",\"~^x" + std::to_string(i) + "$\"";
     return hosts + "]";
   };
-  for (const std::size_t count : {Request::max_regexes, Request::max_regexes + 1}) {
-    const bool is_fine = count <= Request::max_regexes;
+  for (const std::size_t count : {ControlRequest::max_regexes, ControlRequest::max_regexes + 1}) {
+    const bool is_fine = count <= ControlRequest::max_regexes;
     EXPECT_EQ(
         parse_request(R"({"action":"revoke","agent":"a","hosts":)" + list(count) + "}").has_value(),
         is_fine);

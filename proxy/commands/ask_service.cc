@@ -1,6 +1,6 @@
-// AskDesk: the asks of all agents, between the workers that hold requests and the people who
+// AskService: the asks of all agents, between the workers that hold requests and the people who
 // answer.
-#include "proxy/commands/ask_desk.h"
+#include "proxy/commands/ask_service.h"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -100,8 +100,8 @@ acl::Query query_of(const Ask& ask, const acl::AgentPolicy& agent, const std::st
   return query;
 }
 
-AskBook::Entry AskDesk::enter(const Ask& question, const acl::AgentPolicy& agent, bool wants_hold,
-                              AskedBy by) {
+AskBook::Entry AskService::enter(const Ask& question, const acl::AgentPolicy& agent,
+                                 bool wants_hold, AskedBy by) {
   const auto entry =
       book_.enter(question, agent.account, wants_hold, unix_micros(), [] { return random_hex(6); });
   if (entry.ask == nullptr) {
@@ -115,7 +115,7 @@ AskBook::Entry AskDesk::enter(const Ask& question, const acl::AgentPolicy& agent
   return entry;
 }
 
-AskTicket AskDesk::ask(const session::AskQuestion& question) {
+AskTicket AskService::ask(const session::AskQuestion& question) {
   const Ask asked = question_of(question);  // not under the lock: it compares names
   const std::lock_guard lock{mutex_};
   const auto entry =
@@ -123,21 +123,21 @@ AskTicket AskDesk::ask(const session::AskQuestion& question) {
   return entry.ask == nullptr ? AskTicket{} : ticket_of(*entry.ask, entry.is_held, unix_micros());
 }
 
-AskTicket AskDesk::look(const acl::AgentPolicy& agent, const std::string& id) {
+AskTicket AskService::look(const acl::AgentPolicy& agent, const std::string& id) {
   const std::lock_guard lock{mutex_};
   const Ask* ask = book_.find(agent.id, agent.account, id);
   if (ask == nullptr) return {};
   return ticket_of(*ask, true, unix_micros());
 }
 
-bool AskDesk::hold(const acl::AgentPolicy& agent, const std::string& id) {
+bool AskService::hold(const acl::AgentPolicy& agent, const std::string& id) {
   const std::lock_guard lock{mutex_};
   if (!book_.hold(agent.id, agent.account, id)) return false;
   touched_.insert(id);
   return true;
 }
 
-void AskDesk::release(const std::string& agent, const std::string& id) noexcept {
+void AskService::release(const std::string& agent, const std::string& id) noexcept {
   const std::lock_guard lock{mutex_};
   book_.release(agent, id);
   try {
@@ -147,8 +147,8 @@ void AskDesk::release(const std::string& agent, const std::string& id) noexcept 
   }
 }
 
-void AskDesk::restore(const std::vector<control::SavedAsk>& saved,
-                      const control::LivePolicy& policy) {
+void AskService::restore(const std::vector<control::SavedAsk>& saved,
+                         const control::LivePolicy& policy) {
   const std::lock_guard lock{mutex_};
   for (const auto& one : saved) {
     const auto* running = policy.find(one.ask.agent);
@@ -157,28 +157,28 @@ void AskDesk::restore(const std::vector<control::SavedAsk>& saved,
   }
 }
 
-void AskDesk::start(audit::Log& log, Workers workers, std::function<void()> save) {
+void AskService::start(audit::Log& log, WorkerPorts workers, std::function<void()> save) {
   log_ = &log;
   workers_ = std::move(workers);
   save_ = std::move(save);
   tick();
 }
 
-void AskDesk::write_line(const audit::Record& record) {
+void AskService::write_line(const audit::Record& record) {
   if (log_ == nullptr) return;
   audit::Batch batch = log_->new_batch();
   batch.add(record);
   static_cast<void>(log_->write(batch));
 }
 
-void AskDesk::look_again(const std::string& id) {
-  for (Worker* worker : workers_) {
+void AskService::look_again(const std::string& id) {
+  for (WorkerPort* worker : workers_) {
     worker->post([id](session::Context& context) { session::look_again(context.asking, id); });
   }
 }
 
 // A new ask, on the main thread.
-void AskDesk::entered(const Ask& ask, const AskedBy& by) {
+void AskService::entered(const Ask& ask, const AskedBy& by) {
   audit::Record record = record_of(audit::Event::ask, ask);
   record.src = by.source;
   record.conn = by.conn;
@@ -190,8 +190,8 @@ void AskDesk::entered(const Ask& ask, const AskedBy& by) {
   if (!is_ticking_) tick();
 }
 
-std::optional<Ask> AskDesk::ask_for(const Ask& question, const acl::AgentPolicy& agent,
-                                    std::string_view actor) {
+std::optional<Ask> AskService::ask_for(const Ask& question, const acl::AgentPolicy& agent,
+                                       std::string_view actor) {
   const std::lock_guard lock{mutex_};
   Ask by_another = question;
   by_another.asked_by = actor;
@@ -200,7 +200,7 @@ std::optional<Ask> AskDesk::ask_for(const Ask& question, const acl::AgentPolicy&
 }
 
 // It ended without a person.
-void AskDesk::ended(const Ask& ask, Ask::State state, std::string_view why) {
+void AskService::ended(const Ask& ask, Ask::State state, std::string_view why) {
   audit::Record record = record_of(audit::Event::answer, ask);
   record.verdict = state == Ask::State::allowed ? acl::Verdict::allow : acl::Verdict::deny;
   record.actor = "stiled";
@@ -212,7 +212,7 @@ void AskDesk::ended(const Ask& ask, Ask::State state, std::string_view why) {
   look_again(ask.id);
 }
 
-void AskDesk::tick() {
+void AskService::tick() {
   const UnixMicros now = unix_micros();
   std::vector<Ask> expired, changed;
   bool is_empty = false;
@@ -238,7 +238,7 @@ void AskDesk::tick() {
   });
 }
 
-void AskDesk::policy_changed(const acl::Snapshot& snapshot) {
+void AskService::policy_changed(const acl::Snapshot& snapshot) {
   const UnixMicros now = unix_micros();
   std::vector<Ask> gone, allowed, closed;
   {
@@ -269,7 +269,7 @@ void AskDesk::policy_changed(const acl::Snapshot& snapshot) {
   for (const Ask& ask : closed) ended(ask, Ask::State::expired, "the policy has changed");
 }
 
-std::vector<control::SavedAsk> AskDesk::saved(const control::LivePolicy& policy) const {
+std::vector<control::SavedAsk> AskService::saved(const control::LivePolicy& policy) const {
   const std::lock_guard lock{mutex_};
   std::vector<control::SavedAsk> all;
   for (Ask& ask : book_.all()) {
@@ -279,24 +279,24 @@ std::vector<control::SavedAsk> AskDesk::saved(const control::LivePolicy& policy)
   return all;
 }
 
-std::vector<Ask> AskDesk::open() const {
+std::vector<Ask> AskService::open() const {
   const std::lock_guard lock{mutex_};
   return book_.open();
 }
 
-std::optional<Ask> AskDesk::find(const std::string& id) const {
+std::optional<Ask> AskService::find(const std::string& id) const {
   const std::lock_guard lock{mutex_};
   const Ask* ask = book_.find(id);
   return ask == nullptr ? std::nullopt : std::optional{*ask};
 }
 
-bool AskDesk::begin_answer(const std::string& id) {
+bool AskService::begin_answer(const std::string& id) {
   const auto ask = find(id);
   return ask && ask->state == Ask::State::open && being_answered_.insert(id).second;
 }
 
-void AskDesk::end_answer(const std::string& id, std::optional<Ask::State> answer,
-                         UnixMicros until) {
+void AskService::end_answer(const std::string& id, std::optional<Ask::State> answer,
+                            UnixMicros until) {
   being_answered_.erase(id);
   if (!answer) return;
   const auto ask = find(id);
@@ -319,11 +319,11 @@ void AskDesk::end_answer(const std::string& id, std::optional<Ask::State> answer
   save_();
 }
 
-void AskDesk::follow(const control::ConnectionPtr& client) { followers_[client.get()] = client; }
+void AskService::follow(const control::ConnectionPtr& client) { followers_[client.get()] = client; }
 
 // Later, since writing to a client may close it, and the caller may be in the middle of a change. A
 // client that does not read is closed: it sees the whole list when it connects again.
-void AskDesk::tell(std::string line) {
+void AskService::tell(std::string line) {
   if (followers_.empty()) return;
   boost::asio::post(context_, [this, line = std::move(line)] {
     std::vector<control::ConnectionPtr> clients;
@@ -334,17 +334,17 @@ void AskDesk::tell(std::string line) {
   });
 }
 
-std::map<std::string, std::size_t> AskDesk::open_per_agent() const {
+std::map<std::string, std::size_t> AskService::open_per_agent() const {
   const std::lock_guard lock{mutex_};
   return book_.open_per_agent();
 }
 
-std::map<std::string, AskDesk::Totals> AskDesk::totals() const {
+std::map<std::string, AskService::Totals> AskService::totals() const {
   const std::lock_guard lock{mutex_};
   return totals_;
 }
 
-AskDesk::AnswerTimes AskDesk::answer_times() const {
+AskService::AnswerTimes AskService::answer_times() const {
   const std::lock_guard lock{mutex_};
   return times_;
 }

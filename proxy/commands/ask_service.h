@@ -1,4 +1,4 @@
-// AskDesk: the asks of all agents, between the workers that hold requests and the people who
+// AskService: the asks of all agents, between the workers that hold requests and the people who
 // answer.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace stile::commands {
 
-class AskDesk final : public session::AskBoard {
+class AskService final : public session::AskBoard {
  public:
   // What became of the asks of one agent, since the start.
   struct Totals {
@@ -37,9 +37,9 @@ class AskDesk final : public session::AskBoard {
     double sum = 0;
   };
 
-  explicit AskDesk(boost::asio::io_context& context) : context_{context}, tick_{context} {}
-  AskDesk(const AskDesk&) = delete;
-  AskDesk& operator=(const AskDesk&) = delete;
+  explicit AskService(boost::asio::io_context& context) : context_{context}, tick_{context} {}
+  AskService(const AskService&) = delete;
+  AskService& operator=(const AskService&) = delete;
 
   // On the threads of the workers.
   [[nodiscard]] session::AskTicket ask(const session::AskQuestion& question) override;
@@ -52,7 +52,7 @@ class AskDesk final : public session::AskBoard {
   // On the main thread.
   void restore(const std::vector<control::SavedAsk>& saved, const control::LivePolicy& policy);
   // `save` is called when the asks have changed.
-  void start(audit::Log& log, Workers workers, std::function<void()> save);
+  void start(audit::Log& log, WorkerPorts workers, std::function<void()> save);
   // Asks of agents that are gone end, and those that a rule answers by now.
   void policy_changed(const acl::Snapshot& snapshot);
   [[nodiscard]] std::vector<control::SavedAsk> saved(const control::LivePolicy& policy) const;
@@ -97,7 +97,7 @@ class AskDesk final : public session::AskBoard {
   boost::asio::steady_timer tick_;
   bool is_ticking_ = false;
   audit::Log* log_ = nullptr;
-  Workers workers_;
+  WorkerPorts workers_;
   std::function<void()> save_ = [] {};
   std::map<control::Connection*, control::ConnectionPtr> followers_;
   std::set<std::string> being_answered_;

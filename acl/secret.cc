@@ -110,7 +110,7 @@ std::string placeholder_of(std::string_view agent, const Secret& secret) {
   std::string text{shape.before}, seed;
   for (char round = '0'; text.size() < shape.before.size() + shape.random; ++round) {
     seed.assign("stile placeholder ").append(agent).append(" ").append(secret.name) += round;
-    text += hash_text(Sha256{}.hash(seed));
+    text += sha256_text(seed);
   }
   text.resize(shape.before.size() + shape.random);
   return text.append(shape.after);

@@ -1,6 +1,7 @@
 // Sha256 on OpenSSL's EVP.
 #include "base/sha256.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include <stdexcept>
@@ -65,6 +66,15 @@ HexHash Sha256::hash(std::string_view bytes) {
   reset();
   update(bytes);
   return finish(context_.get());
+}
+
+std::string sha256_text(std::string_view bytes) {
+  return std::string{hash_text(Sha256{}.hash(bytes))};
+}
+
+bool is_sha256_of(std::string_view secret, std::string_view hash) {
+  const HexHash own = Sha256{}.hash(secret);
+  return hash.size() == own.size() && CRYPTO_memcmp(hash.data(), own.data(), own.size()) == 0;
 }
 
 }  // namespace stile

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <string_view>
 
 struct evp_md_ctx_st;  // OpenSSL's; its headers stay in sha256.cc
@@ -38,5 +39,11 @@ class Sha256 {
   Context context_;
   mutable Context copy_;  // hex() finishes a copy
 };
+
+// SHA-256 of these bytes in hex.
+[[nodiscard]] std::string sha256_text(std::string_view bytes);
+
+// Whether sha256_text(secret) is `hash`. Takes the same time wherever the two differ.
+[[nodiscard]] bool is_sha256_of(std::string_view secret, std::string_view hash);
 
 }  // namespace stile

@@ -1,7 +1,5 @@
 // stile-fleet: joins this host to a fleet. Reads flags, then calls one function.
-#include <CLI/CLI.hpp>
-#include <iostream>
-
+#include "cmd/program.h"
 #include "fleet/serve.h"
 #include "proxy/base/log.h"
 
@@ -16,23 +14,12 @@ int run(int argc, char** argv) {
                  "the daemon's control socket (default: $STILE_SOCKET, else the config's)");
   app.set_version_flag("--version", std::string{"stile-fleet " STILE_VERSION});
   app.footer("`stile fleet` publishes policy and shows all hosts.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    if (problem.get_exit_code() == 0) return app.exit(problem);
-    std::cerr << "stile-fleet: " << problem.what() << "\n  next: stile-fleet --help\n";
-    return 2;
-  }
+  if (const auto status = stile::cmd::parse_flags(app, "stile-fleet", argc, argv)) return *status;
   return stile::fleet::serve(options);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& problem) {
-    stile::log::error(problem.what());
-    return 1;
-  }
+  return stile::cmd::run_program(argc, argv, run, [](const char* why) { stile::log::error(why); });
 }

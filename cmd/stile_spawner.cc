@@ -1,14 +1,11 @@
 // stile-spawner: starts workers as units of systemd, for callers that may not. Parses flags, then
 // serves its socket.
-#include <CLI/CLI.hpp>
-#include <exception>
 #include <iostream>
 
+#include "cmd/program.h"
 #include "spawn/serve.h"
 
 namespace {
-
-constexpr int wrong_use = 2;
 
 int run(int argc, char** argv) {
   stile::spawn::SpawnerOptions options;
@@ -21,13 +18,7 @@ int run(int argc, char** argv) {
   app.add_option("--state", options.state, "directory for what is known about workers");
   app.add_option("--log", options.log, "audit log (-: stdout)");
   app.set_version_flag("--version", "stile-spawner " STILE_VERSION);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    if (problem.get_exit_code() == 0) return app.exit(problem);
-    std::cerr << "stile-spawner: " << problem.what() << "\n  next: stile-spawner --help\n";
-    return wrong_use;
-  }
+  if (const auto status = stile::cmd::parse_flags(app, "stile-spawner", argc, argv)) return *status;
   const auto done = is_check ? stile::spawn::check(options) : stile::spawn::serve(options);
   if (done) return 0;
   std::cerr << "stile-spawner: " << done.error().message
@@ -38,10 +29,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& problem) {
-    std::cerr << "stile-spawner: " << problem.what() << '\n';
-    return 1;
-  }
+  return stile::cmd::run_program(
+      argc, argv, run, [](const char* why) { std::cerr << "stile-spawner: " << why << '\n'; });
 }

@@ -1,7 +1,5 @@
 // stile-web: the page for people. Reads flags, then calls one function.
-#include <CLI/CLI.hpp>
-#include <iostream>
-
+#include "cmd/program.h"
 #include "proxy/base/log.h"
 #include "web/server.h"
 
@@ -28,23 +26,12 @@ int run(int argc, char** argv) {
                  "let this group connect to the unix sockets (default: only this user)");
   app.set_version_flag("--version", std::string{"stile-web " STILE_VERSION});
   app.footer("`stile web` prints a link to log in.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    if (problem.get_exit_code() == 0) return app.exit(problem);
-    std::cerr << "stile-web: " << problem.what() << "\n  next: stile-web --help\n";
-    return 2;
-  }
+  if (const auto status = stile::cmd::parse_flags(app, "stile-web", argc, argv)) return *status;
   return stile::web::serve(options);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& problem) {
-    stile::log::error(problem.what());
-    return 1;
-  }
+  return stile::cmd::run_program(argc, argv, run, [](const char* why) { stile::log::error(why); });
 }

@@ -1,9 +1,9 @@
 // stiled: the daemon. Reads flags, then calls one function.
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <optional>
 #include <string>
 
+#include "cmd/program.h"
 #include "config/check_config.h"
 #include "proxy/base/log.h"
 #include "proxy/server/privileges.h"
@@ -42,13 +42,7 @@ int run(int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   std::string as_option = "--" + first;
   if (first == "help" || first == "version") argv[1] = as_option.data();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    if (problem.get_exit_code() == 0) return app.exit(problem);
-    std::cerr << "stiled: " << problem.what() << "\n  next: stiled --help\n";
-    return 2;
-  }
+  if (const auto status = stile::cmd::parse_flags(app, "stiled", argc, argv)) return *status;
   const auto named = config->count() > 0 ? std::optional{path} : std::nullopt;
   return check ? stile::config::check(named, std::cout, std::cerr) : serve(named);
 }
@@ -56,10 +50,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& problem) {
-    stile::log::error(problem.what());
-    return 1;
-  }
+  return stile::cmd::run_program(argc, argv, run, [](const char* why) { stile::log::error(why); });
 }

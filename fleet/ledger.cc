@@ -143,9 +143,7 @@ std::string switch_body(Switch mode) {
   return mode == Switch::offline ? R"({"mode":"offline"})" : R"({"mode":"online"})";
 }
 
-std::string trial_id(std::string_view text) {
-  return std::string{hash_text(Sha256{}.hash(text)).substr(0, 32)};
-}
+std::string trial_id(std::string_view text) { return sha256_text(text).substr(0, 32); }
 
 std::map<std::string, std::uint64_t> fleet_budgets(const Ledger& ledger) {
   std::map<std::string, std::uint64_t> budgets;

@@ -8,21 +8,15 @@
 #include <array>
 #include <memory>
 
+#include "base/free_by.h"
 #include "base/sha256.h"
 
 namespace stile::fleet {
 namespace {
 
-template <auto release>
-struct Release {
-  template <class T>
-  void operator()(T* held) const noexcept {
-    static_cast<void>(release(held));
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Release<EVP_PKEY_free>>;
-using Bio = std::unique_ptr<BIO, Release<BIO_free>>;
-using Digest = std::unique_ptr<EVP_MD_CTX, Release<EVP_MD_CTX_free>>;
+using Key = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY_free>>;
+using Bio = std::unique_ptr<BIO, FreeBy<BIO_free>>;
+using Digest = std::unique_ptr<EVP_MD_CTX, FreeBy<EVP_MD_CTX_free>>;
 
 constexpr std::size_t key_bytes = 32;
 constexpr const char* wrong_key = "not an Ed25519 key in PEM";
@@ -83,9 +77,7 @@ Result<std::string> public_key(std::string_view pem) {
   return text_result(std::move(raw));
 }
 
-std::string fingerprint(std::string_view raw_public_key) {
-  return std::string{hash_text(Sha256{}.hash(raw_public_key))};
-}
+std::string fingerprint(std::string_view raw_public_key) { return sha256_text(raw_public_key); }
 
 Result<void> sign(std::string_view private_pem, std::string_view name, Envelope& envelope) {
   const Key key = private_key(private_pem);

@@ -14,11 +14,6 @@ namespace {
 constexpr std::size_t least_token_bytes = 16, most_token_bytes = 512;
 constexpr std::size_t session_bytes = 16;
 
-// Hashes are compared, so that the time says nothing about the token.
-std::string hashed(std::string_view secret) {
-  return std::string{hash_text(Sha256{}.hash(secret))};
-}
-
 std::string_view bearer(std::string_view authorization) {
   constexpr std::string_view scheme = "bearer ";
   if (!equal_ignoring_case(authorization.substr(0, scheme.size()), scheme)) return {};
@@ -28,7 +23,7 @@ std::string_view bearer(std::string_view authorization) {
 }  // namespace
 
 Gate::Gate(std::vector<web::Origin> own, std::string_view token)
-    : own_{std::move(own)}, token_hash_{hashed(token)} {}
+    : own_{std::move(own)}, token_hash_{sha256_text(token)} {}
 
 GateRefusal Gate::judge(const McpCredentials& given) const {
   // DNS rebinding: a page of a name that resolves to loopback sends that name.
@@ -39,7 +34,7 @@ GateRefusal Gate::judge(const McpCredentials& given) const {
     return {403, "a page of another origin sent this request"};
   }
   const auto token = bearer(given.authorization);
-  if (token.empty() || hashed(token) != token_hash_) {
+  if (token.empty() || !is_sha256_of(token, token_hash_)) {
     return {401, "the bearer token is missing or wrong"};
   }
   return {};

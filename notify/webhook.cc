@@ -16,6 +16,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/free_by.h"
 #include "base/unique_fd.h"
 
 namespace stile::notify {
@@ -25,15 +26,8 @@ constexpr timeval patience{10, 0};               // for one step
 constexpr std::chrono::seconds longest{30};      // for all of them
 constexpr std::size_t max_answer_bytes = 16384;  // only the status is read
 
-template <auto release>
-struct Release {
-  template <class T>
-  void operator()(T* held) const noexcept {
-    release(held);
-  }
-};
-using TlsContext = std::unique_ptr<SSL_CTX, Release<SSL_CTX_free>>;
-using Tls = std::unique_ptr<SSL, Release<SSL_free>>;
+using TlsContext = std::unique_ptr<SSL_CTX, FreeBy<SSL_CTX_free>>;
+using Tls = std::unique_ptr<SSL, FreeBy<SSL_free>>;
 
 std::string bare(const std::string& host) {
   return host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
@@ -45,7 +39,7 @@ Result<UniqueFd> dial(const Url& url) {
   const int failed =
       ::getaddrinfo(bare(url.host).c_str(), std::to_string(url.port).c_str(), &hints, &found);
   if (failed != 0) return Error{url.host + ": " + ::gai_strerror(failed)};
-  const std::unique_ptr<addrinfo, Release<::freeaddrinfo>> all{found};
+  const std::unique_ptr<addrinfo, FreeBy<::freeaddrinfo>> all{found};
   int error = ECONNREFUSED;
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
     UniqueFd fd{::socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol)};

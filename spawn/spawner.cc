@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/quoted.h"
 #include "base/random.h"
+#include "base/sha256.h"
 #include "config/json_loader.h"
 #include "confine/paths.h"
 #include "spawn/exchange.h"
@@ -240,7 +241,7 @@ void Spawner::spawn(const Caller& peer, const SpawnRequest& request, const Reply
   const auto id = request.task_id;
   const auto token = new_token();
   WorkerRecord record;
-  record.token_hash = hash_of_token(token);
+  record.token_hash = sha256_text(token);
   const auto unit = prepare(peer, request, **from, record);
   if (!unit) {
     parts_.records.remove(id);

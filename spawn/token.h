@@ -6,10 +6,9 @@
 
 namespace stile::spawn {
 
-[[nodiscard]] std::string new_token();                            // 256 bits, in hex
-[[nodiscard]] std::string hash_of_token(std::string_view token);  // what is kept
+[[nodiscard]] std::string new_token();  // 256 bits, in hex
 
-// Takes the same time wherever the two differ.
+// `hash` is the SHA-256 that is kept in place of the token.
 [[nodiscard]] bool is_token(std::string_view token, std::string_view hash);
 
 }  // namespace stile::spawn

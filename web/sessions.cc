@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t secret_bytes = 32;
 
-std::string hashed(std::string_view secret) {
-  return std::string{hash_text(Sha256{}.hash(secret))};
-}
-
 }  // namespace
 
 void BrowserSessions::forget_expired(Time now) {
@@ -26,7 +22,7 @@ std::string BrowserSessions::new_token(Time now) {
   forget_expired(now);
   if (tokens_.size() == max_tokens) tokens_.pop_front();
   auto token = random_hex(secret_bytes);
-  tokens_.push_back({hashed(token), now + token_life});
+  tokens_.push_back({sha256_text(token), now + token_life});
   return token;
 }
 
@@ -34,12 +30,12 @@ std::optional<BrowserSessions::Keys> BrowserSessions::log_in(std::string_view to
   forget_expired(now);
   const auto found =
       std::find_if(tokens_.begin(), tokens_.end(),
-                   [hash = hashed(token)](const Token& one) { return one.hash == hash; });
+                   [hash = sha256_text(token)](const Token& one) { return one.hash == hash; });
   if (found == tokens_.end()) return std::nullopt;
   tokens_.erase(found);
   if (sessions_.size() == max_sessions) sessions_.pop_front();
   Keys keys{random_hex(secret_bytes), random_hex(secret_bytes)};
-  sessions_.push_back({hashed(keys.cookie), hashed(keys.csrf), now + session_life});
+  sessions_.push_back({sha256_text(keys.cookie), sha256_text(keys.csrf), now + session_life});
   return keys;
 }
 
@@ -47,7 +43,7 @@ const BrowserSessions::Session* BrowserSessions::find(std::string_view cookie, T
   forget_expired(now);
   const auto found =
       std::find_if(sessions_.begin(), sessions_.end(),
-                   [hash = hashed(cookie)](const Session& one) { return one.cookie == hash; });
+                   [hash = sha256_text(cookie)](const Session& one) { return one.cookie == hash; });
   return found == sessions_.end() ? nullptr : &*found;
 }
 
@@ -57,12 +53,12 @@ bool BrowserSessions::has(std::string_view cookie, Time now) {
 
 bool BrowserSessions::proves(std::string_view cookie, std::string_view csrf, Time now) {
   const auto* session = find(cookie, now);
-  return session != nullptr && session->csrf == hashed(csrf);
+  return session != nullptr && is_sha256_of(csrf, session->csrf);
 }
 
 void BrowserSessions::log_out(std::string_view cookie) {
   std::erase_if(sessions_,
-                [hash = hashed(cookie)](const Session& one) { return one.cookie == hash; });
+                [hash = sha256_text(cookie)](const Session& one) { return one.cookie == hash; });
 }
 
 }  // namespace stile::web

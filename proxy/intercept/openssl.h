@@ -11,15 +11,10 @@
 #include <memory>
 #include <string>
 
+#include "base/free_by.h"
+
 namespace stile::intercept {
 
-template <auto Free>
-struct FreeBy {
-  template <class T>
-  void operator()(T* object) const noexcept {
-    Free(object);
-  }
-};
 using BioPtr = std::unique_ptr<BIO, FreeBy<BIO_free_all>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY_free>>;
 using CertPtr = std::unique_ptr<X509, FreeBy<X509_free>>;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sha256.h"
+
 namespace stile::spawn {
 namespace {
 
@@ -15,7 +17,7 @@ TEST(SpawnToken, HasTwoHundredAndFiftySixBitsAndIsNewEachTime) {
 
 TEST(SpawnToken, OnlyTheTokenItselfMatches) {
   const auto token = new_token();
-  const auto hash = hash_of_token(token);
+  const auto hash = sha256_text(token);
   EXPECT_EQ(hash.find(token.substr(0, 16)), std::string::npos);
   EXPECT_TRUE(is_token(token, hash));
   for (std::size_t i = 0; i < token.size(); ++i) {
@@ -25,7 +27,7 @@ TEST(SpawnToken, OnlyTheTokenItselfMatches) {
     EXPECT_FALSE(is_token(token.substr(0, i), hash)) << i;
   }
   EXPECT_FALSE(is_token(hash, hash));
-  EXPECT_FALSE(is_token("", hash_of_token("")));
+  EXPECT_FALSE(is_token("", sha256_text("")));
   EXPECT_FALSE(is_token(token, ""));
 }
 

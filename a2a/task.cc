@@ -12,7 +12,6 @@ namespace {
 
 using config::Node;
 
-constexpr UnixMicros micros_in_second = 1'000'000;
 constexpr std::int64_t last_second =
     253'402'300'799;  // of the year 9999: RFC 3339 has no later one
 
@@ -75,6 +74,14 @@ std::optional<Piece> parse_piece(std::string_view answer) {
   piece.text = text_of(*object, "output");
   piece.cursor = static_cast<std::uint64_t>(number_of(*object, "cursor").value_or(0));
   piece.missed = static_cast<std::uint64_t>(number_of(*object, "missed").value_or(0));
+  if (const auto* files = member_as<Node::Array>(*object, "files")) {
+    for (const auto& one : *files) {
+      piece.files.push_back({text_of(one, "name"), number_of(one, "size").value_or(0),
+                             second_of(one, "modified_at")});
+    }
+  }
+  const auto* has_more = member_as<bool>(*object, "truncated");
+  piece.has_more_files = has_more != nullptr && *has_more;
   return piece;
 }
 

@@ -11,6 +11,8 @@
 
 namespace stile::a2a {
 
+inline constexpr UnixMicros micros_in_second = 1'000'000;
+
 enum class State : std::uint8_t { working, completed, failed, canceled, auth_required };
 [[nodiscard]] bool is_over(State state) noexcept;
 
@@ -31,11 +33,19 @@ struct WorkerStatus {
 // nullopt: the answer is none, or the worker's keeper did not answer.
 [[nodiscard]] std::optional<WorkerStatus> parse_worker(std::string_view answer);
 
+// A file that a task changed.
+struct File {
+  std::string name;  // relative to the workspace
+  std::int64_t size = 0, modified_at = 0;
+};
+
 // The spawner's `output` of a task.
 struct Piece {
   RunStatus run;
   std::string text;
   std::uint64_t cursor = 0, missed = 0;
+  std::vector<File> files{};  // in the last piece of a task that has ended
+  bool has_more_files = false;
 };
 [[nodiscard]] std::optional<Piece> parse_piece(std::string_view answer);
 
@@ -53,6 +63,8 @@ struct OpenAsk {
 struct TaskOutput {
   std::string text;
   std::uint64_t missed = 0;  // bytes that are no longer kept
+  std::vector<File> files{};
+  bool has_more_files = false;
 };
 
 struct Task {

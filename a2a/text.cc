@@ -60,6 +60,31 @@ void add_artifact(std::string& out, const TaskOutput& output, Dialect dialect) {
   JsonObject{artifact.key("metadata")}.add("missedBytes", output.missed);
 }
 
+void add_file(std::string& out, const File& file) {
+  JsonObject{out}
+      .add("name", file.name)
+      .add("size", file.size)
+      .add("modifiedAt", time_text(file.modified_at * micros_in_second));
+}
+
+// The content of a file is read with /files/content.
+void add_files_artifact(std::string& out, const TaskOutput& output, Dialect dialect) {
+  JsonObject artifact{out};
+  artifact.add("artifactId", "files").add("name", "files");
+  JsonArray parts{artifact.key("parts")};
+  JsonObject part{parts.next()};
+  add_kind(part, dialect, "data");
+  {
+    JsonObject data{part.key("data")};
+    {
+      JsonArray list{data.key("files")};
+      for (const auto& file : output.files) add_file(list.next(), file);
+    }
+    data.add("truncated", output.has_more_files);
+  }
+  if (dialect == Dialect::v1) part.add("mediaType", "application/json");
+}
+
 void add_event_head(const Task& task, JsonObject& object, Dialect dialect, std::string_view kind) {
   add_kind(object, dialect, kind);
   object.add("taskId", task.id).add("contextId", task.context);
@@ -75,7 +100,14 @@ std::string event_text(std::string_view name, std::string body, Dialect dialect)
 
 std::string plain_status(const Task& task) {
   std::string out;
-  JsonObject{out}.add("id", task.id).add("status", state_text(task.state, Dialect::plain));
+  {
+    JsonObject object{out};
+    object.add("id", task.id).add("status", state_text(task.state, Dialect::plain));
+    if (is_over(task.state) && task.output) {
+      JsonArray list{object.key("artifacts")};
+      for (const auto& file : task.output->files) JsonObject{list.next()}.add("name", file.name);
+    }
+  }
   return out;
 }
 
@@ -118,7 +150,7 @@ void add_skills(std::string& out) {
       .add("name", "Run a task")
       .add("description",
            "Starts the worker's task command with the text on its standard input. "
-           "The artifact is what the command writes.")
+           "The artifacts are what the command writes, and a list of the files that it changes.")
       .add("tags", std::vector<std::string>{"task", "sandbox"});
 }
 
@@ -135,6 +167,7 @@ std::string task_text(const Task& task, Dialect dialect) {
       JsonArray artifacts{object.key("artifacts")};
       // An artifact has at least one part, so that no output is no artifact.
       if (!task.output->text.empty()) add_artifact(artifacts.next(), *task.output, dialect);
+      if (!task.output->files.empty()) add_files_artifact(artifacts.next(), *task.output, dialect);
     }
   }
   return out;
@@ -171,6 +204,17 @@ std::string output_event(const Task& task, const TaskOutput& output, bool is_fir
     add_event_head(task, object, dialect, "artifact-update");
     add_artifact(object.key("artifact"), output, dialect);
     object.add("append", !is_first).add("lastChunk", false);
+  }
+  return event_text("artifactUpdate", std::move(out), dialect);
+}
+
+std::string files_event(const Task& task, const TaskOutput& output, Dialect dialect) {
+  std::string out;
+  {
+    JsonObject object{out};
+    add_event_head(task, object, dialect, "artifact-update");
+    add_files_artifact(object.key("artifact"), output, dialect);
+    object.add("append", false).add("lastChunk", true);
   }
   return event_text("artifactUpdate", std::move(out), dialect);
 }
@@ -214,7 +258,7 @@ std::string page_text(const TaskPage& page, const ListFilter& filter) {
 }
 
 std::string card_text(std::string_view worker, std::string_view url, CardForm form) {
-  const std::vector<std::string> text_only{"text/plain"};
+  const std::vector<std::string> input{"text/plain"}, output{"text/plain", "application/json"};
   const std::string begin{url};
   std::string out;
   {
@@ -244,7 +288,7 @@ std::string card_text(std::string_view worker, std::string_view url, CardForm fo
       card.key("security") += R"([{"bearer":[]}])";
       card.key("authentication") += R"({"schemes":["bearer"]})";
     }
-    card.add("defaultInputModes", text_only).add("defaultOutputModes", text_only);
+    card.add("defaultInputModes", input).add("defaultOutputModes", output);
     add_skills(card.key("skills"));
   }
   return out;

@@ -21,6 +21,8 @@ namespace stile::a2a {
 // `is_first`: nothing of the output was sent before.
 [[nodiscard]] std::string output_event(const Task& task, const TaskOutput& output, bool is_first,
                                        Dialect dialect);
+// The files that an ended task has changed.
+[[nodiscard]] std::string files_event(const Task& task, const TaskOutput& output, Dialect dialect);
 
 // One page of the tasks, newest first.
 struct TaskPage {

@@ -1,8 +1,10 @@
 // stile send, stile logs: start a task of a worker, and read what a worker wrote.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string>
 
+#include "base/quoted.h"
 #include "cli/command_list.h"
 #include "cli/spawner_client.h"
 
@@ -44,10 +46,24 @@ void show_piece(const Json& piece, const SpawnerOptions& options) {
   std::cout << text << std::flush;
 }
 
+// The files that the task changed, on one line.
+void show_files(const Json& last) {
+  constexpr std::size_t most_names = 8;
+  const auto& files = list_of(last, "files").items();
+  if (files.empty()) return;
+  std::cerr << "stile: changed";
+  for (std::size_t i = 0; i < std::min(files.size(), most_names); ++i) {
+    std::cerr << (i == 0 ? " " : ", ") << printable(text_of(files[i], "name"));
+  }
+  if (files.size() > most_names) std::cerr << " and " << files.size() - most_names << " more files";
+  std::cerr << '\n';
+}
+
 int follow(const SpawnerOptions& options, const FollowedTask& task) {
   const auto last =
       follow_output(options, task, [&](const Json& piece) { show_piece(piece, options); });
   if (!last) return report_failure(last.error(), options);
+  if (!options.json) show_files(last->json);
   const auto status = text_of(last->json, "status");
   if (status == "running" || status == "completed") return fine;
   if (!options.json) {

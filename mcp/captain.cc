@@ -55,6 +55,11 @@ constexpr std::array<Renamed, 5> run_names{{{"run", "task"},
                                             {"started_at", "started_at"},
                                             {"ended_at", "ended_at"}}};
 
+constexpr std::array<Renamed, 4> file_names{{{"name", "name"},
+                                             {"size", "size"},
+                                             {"is_dir", "is_directory"},
+                                             {"modified_at", "modified_at"}}};
+
 template <std::size_t count>
 Json list_with(const Json& items, const std::array<Renamed, count>& names) {
   Json list = Json::list();
@@ -176,7 +181,7 @@ Captain::Outcome Captain::spawn_worker(const ToolCall& call, CallContext& /*cont
     if (has(wanted, key)) request.set(key, *wanted.find(key));
   }
   Json narrower = Json::object();
-  for (const char* key : {"ttl_seconds", "allowed_hosts", "resource_limits"}) {
+  for (const char* key : {"ttl_seconds", "allowed_hosts", "resource_limits", "read", "write"}) {
     if (has(wanted, key)) narrower.set(key, *wanted.find(key));
   }
   if (!narrower.members().empty()) request.set("card", narrower);
@@ -276,6 +281,10 @@ Captain::Outcome Captain::follow(const Following& task, CallContext& context) {
       result.set("output", std::move(output));
       result.set("cursor", number_of(piece, "cursor"));
       result.set("missed", missed);
+      if (has(piece, "files")) {
+        result.set("files", list_with(list_of(piece, "files"), file_names));
+        result.set("truncated", flag_of(piece, "truncated"));
+      }
       return DaemonAnswer{std::move(result)};
     }
     if (now - reported >= between_reports) {
@@ -298,15 +307,12 @@ Captain::Outcome Captain::cancel_task(const ToolCall& call, CallContext& /*conte
 Captain::Outcome Captain::list_files(const ToolCall& call, CallContext& /*context*/) {
   Json request{{"action", "files"}, {"task_id", worker_of(call)}};
   if (has(call.arguments, "path")) request.set("path", text_of(call.arguments, "path"));
+  if (const Json* number = call.arguments.find("task")) request.set("run", *number);
   const auto answer = services_.spawner(request);
   if (!answer) return answer;
-  static constexpr std::array<Renamed, 4> names{{{"name", "name"},
-                                                 {"size", "size"},
-                                                 {"is_dir", "is_directory"},
-                                                 {"modified_at", "modified_at"}}};
   Json result{{"worker", worker_of(call)},
               {"path", text_of(answer->json, "path")},
-              {"files", list_with(list_of(answer->json, "files"), names)},
+              {"files", list_with(list_of(answer->json, "files"), file_names)},
               {"truncated", flag_of(answer->json, "truncated")}};
   return DaemonAnswer{std::move(result)};
 }

@@ -29,12 +29,18 @@ struct Definition {
   R"("worker":{"type":"string"},"status":{"type":"string"},"template":{"type":"string"},)" \
   R"("tags":{"type":"array","items":{"type":"string"}},"workspace":{"type":"string"},)"    \
   R"("started_at":{"type":"integer"},"expires_at":{"type":"integer"})"
-#define STILE_OUTPUT                                                                        \
-  R"({"worker":{"type":"string"},"task":{"type":"integer"},)"                               \
-  R"("status":{"type":"string","enum":["running","completed","failed","canceled"]},)"       \
-  R"("exit_status":{"type":"integer"},"output":{"type":"string"},)"                         \
-  R"("cursor":{"type":"integer","description":"For read_output: where this output ends"},)" \
-  R"("missed":{"type":"integer","description":"Bytes of output that are no longer kept, or did not fit"}})"
+#define STILE_FILES                                                                    \
+  R"("type":"array","items":{"type":"object","properties":{"name":{"type":"string"},)" \
+  R"("size":{"type":"integer"},"is_directory":{"type":"boolean"},)"                    \
+  R"("modified_at":{"type":"integer"}},"required":["name","size","is_directory","modified_at"]}})"
+#define STILE_OUTPUT                                                                                               \
+  R"({"worker":{"type":"string"},"task":{"type":"integer"},)"                                                      \
+  R"("status":{"type":"string","enum":["running","completed","failed","canceled"]},)"                              \
+  R"("exit_status":{"type":"integer"},"output":{"type":"string"},)"                                                \
+  R"("cursor":{"type":"integer","description":"For read_output: where this output ends"},)"                        \
+  R"("missed":{"type":"integer","description":"Bytes of output that are no longer kept, or did not fit"},)"        \
+  R"("files":{"description":"Files of the workspace that the task changed; there when it has ended",)" STILE_FILES \
+  R"(,"truncated":{"type":"boolean","description":"It changed more files"}})"
 
 constexpr std::array<Definition, 12> definitions{{
     {"spawn_worker", "Spawn a worker",
@@ -47,6 +53,8 @@ constexpr std::array<Definition, 12> definitions{{
 "tags":{"type":"array","maxItems":16,"items":{"type":"string","minLength":1,"maxLength":64}},
 "ttl_seconds":{"type":"integer","minimum":1,"maximum":3153600000,"description":"The worker ends after this time"},
 "allowed_hosts":{"type":"array","maxItems":200,"items":{"type":"string","minLength":1,"maxLength":300},"description":"Only these of the template's hosts"},
+"read":{"type":"array","maxItems":64,"items":{"type":"string","minLength":1,"maxLength":4000},"description":"Only these of the template's files; relative paths begin at the workspace"},
+"write":{"type":"array","maxItems":64,"items":{"type":"string","minLength":1,"maxLength":4000},"description":"Only these can be written; everything else becomes read-only"},
 "resource_limits":{"type":"object","maxProperties":8,"additionalProperties":{"type":"integer","minimum":1},"description":"memory_mb, cpu_percent, max_processes and others, each at most the template's"}})",
      "[]",
      R"({"worker":{"type":"string"},"status":{"type":"string"},"template":{"type":"string"},"workspace":{"type":"string"},"expires_at":{"type":"integer","description":"Seconds since 1970"}})",
@@ -90,12 +98,14 @@ constexpr std::array<Definition, 12> definitions{{
      R"({"worker":{"type":"string"},"task":{"type":"integer"},"status":{"type":"string"}})",
      R"(["worker","status"])"},
     {"list_files", "List files",
-     "Lists a directory of a worker's workspace. Symbolic links are not followed.", true, false,
-     false, false,
+     "Lists a directory of a worker's workspace, or with task all files that this task changed. "
+     "Symbolic links are not followed.",
+     true, false, false, false,
      "{" STILE_WORKER
-     R"(,"path":{"type":"string","maxLength":4000,"description":"Relative to the workspace; the workspace itself if left out"}})",
+     R"(,"path":{"type":"string","maxLength":4000,"description":"Relative to the workspace; the workspace itself if left out"},"task":{"type":"integer","minimum":0,"description":"Number of a task: only the files that it changed, in all directories"}})",
      R"(["worker"])",
-     R"({"worker":{"type":"string"},"path":{"type":"string"},"files":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"size":{"type":"integer"},"is_directory":{"type":"boolean"},"modified_at":{"type":"integer"}},"required":["name","size","is_directory","modified_at"]}},"truncated":{"type":"boolean"}})",
+     R"({"worker":{"type":"string"},"path":{"type":"string"},"files":{)" STILE_FILES
+     R"(,"truncated":{"type":"boolean"}})",
      R"(["worker","path","files","truncated"])"},
     {"read_file", "Read a file",
      "Reads a regular file of a worker's workspace, piece by piece: go on with next_offset until "
@@ -137,6 +147,7 @@ constexpr std::array<Definition, 12> definitions{{
 #undef STILE_URL
 #undef STILE_METHOD
 #undef STILE_LISTED
+#undef STILE_FILES
 #undef STILE_OUTPUT
 
 Json object_schema(const char* properties, const char* required, bool is_closed) {

@@ -85,4 +85,24 @@ Result<void> adopt_workspace(const std::string& path, uid_t caller, uid_t owner)
   return Adoption{caller, owner}.adopt(path);
 }
 
+Result<void> make_missing(const std::string& workspace, const std::string& path, uid_t owner) {
+  const auto top = confine::open_place(workspace);
+  if (!top) return system_error("workspace " + workspace);
+  for (auto end = workspace.size(); end != std::string::npos;) {
+    end = path.find('/', end + 1);
+    const auto part = path.substr(0, end);
+    if (confine::open_place(part)) continue;
+    if (errno != ENOENT) return system_error(part);
+    const auto made = confine::make_place(top.get(), part.substr(workspace.size()), true);
+    struct stat status {};
+    if (!made || ::fstat(made.get(), &status) != 0) return system_error(part);
+    // It could be another one, moved there meanwhile.
+    if (status.st_uid == 0 && confine::is_empty(made.get()) &&
+        ::fchownat(made.get(), "", owner, owner, AT_EMPTY_PATH) != 0) {
+      return system_error(part);
+    }
+  }
+  return {};
+}
+
 }  // namespace stile::netns

@@ -15,4 +15,9 @@ namespace stile::netns {
 // itself belongs to another user.
 [[nodiscard]] Result<void> adopt_workspace(const std::string& path, uid_t caller, uid_t owner);
 
+// Makes the directory `path` below the workspace for `owner` if it is missing, with those above it.
+// A link on the way is an error.
+[[nodiscard]] Result<void> make_missing(const std::string& workspace, const std::string& path,
+                                        uid_t owner);
+
 }  // namespace stile::netns

@@ -57,6 +57,7 @@ Result<confine::PlanRequest> make_request(const Setup& setup, const EntryRequest
   wanted.files = request.has_host_files ? confine::Files::host : confine::Files::view;
   wanted.directory = request.directory;
   wanted.directory_at = request.directory_at;
+  wanted.workspace = request.workspace;
   wanted.home = request.home;
   wanted.homes = {root_home};
   wanted.hidden = hidden_paths(setup);
@@ -134,7 +135,9 @@ Result<NamespaceEntry> prepare_entry(FenceHost& host, const EntryRequest& reques
   }
   show_resolver(host, (*record)->agent, view);
   auto writable = wanted->write;
-  writable.push_back(request.directory_at.empty() ? wanted->directory : request.directory_at);
+  if (request.workspace == confine::Workspace::writable) {
+    writable.push_back(request.directory_at.empty() ? wanted->directory : request.directory_at);
+  }
   auto agent = agent_trust(host.setup.control, request.id);
   if (!agent.problem.empty()) std::fprintf(stderr, "stile-netns: %s\n", agent.problem.c_str());
   const auto proxy = proxy_url(settings);

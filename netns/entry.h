@@ -23,6 +23,7 @@ struct EntryRequest {
   bool has_host_files = false;           // all of the host's files except hidden ones
   std::string directory;                 // where they start
   std::string directory_at;              // it is shown there; "": at its own path
+  confine::Workspace workspace = confine::Workspace::writable;
   std::string home = "/root";            // becomes an empty directory
   id_t user = 0;                         // user and group inside; not 0: without capabilities
   std::uint64_t own_bytes = 0;           // size of each directory made for them; 0: no limit

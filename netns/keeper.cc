@@ -22,6 +22,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/system_error.h"
+#include "netns/changes.h"
 
 namespace stile::netns {
 namespace {
@@ -56,17 +57,18 @@ Result<UniqueFd> make_input(std::string_view message) {
 
 }  // namespace
 
-Keeper::Keeper(const worker::WorkerFile& file, UniqueFd channel, pid_t child, uid_t owner)
+Keeper::Keeper(const worker::WorkerFile& file, Parts parts)
     : has_command_{!file.command.empty()},
       has_tasks_{!file.task.empty()},
-      channel_{std::move(channel)},
-      child_{child},
-      owner_{owner},
+      channel_{std::move(parts.channel)},
+      child_{parts.child},
+      owner_{parts.owner},
+      caller_{file.caller},
+      workspace_{std::move(parts.workspace)},
       runs_{file.id, {std::max(file.max_tasks, 1U)}} {}
 
-Result<std::unique_ptr<Keeper>> Keeper::make(const worker::WorkerFile& file, UniqueFd channel,
-                                             pid_t child, uid_t owner) {
-  std::unique_ptr<Keeper> keeper{new Keeper{file, std::move(channel), child, owner}};
+Result<std::unique_ptr<Keeper>> Keeper::make(const worker::WorkerFile& file, Parts parts) {
+  std::unique_ptr<Keeper> keeper{new Keeper{file, std::move(parts)}};
   sigset_t set;
   ::sigemptyset(&set);
   for (const int number : {SIGCHLD, SIGTERM, SIGINT}) ::sigaddset(&set, number);
@@ -225,7 +227,9 @@ std::string Keeper::do_run(const worker::TaskRequest& request) {
   if (end_by_) return error_answer("the worker is being terminated");
   const auto run = runs_.start(unix_micros());
   if (!run) return error_answer(run.error().message);
+  starts_[*run] = file_clock();
   if (const auto done = start(Order::Kind::start_task, *run, request.message); !done) {
+    starts_.erase(*run);
     runs_.end(*run, 125, unix_micros());
     return error_answer(done.error().message);
   }
@@ -247,6 +251,19 @@ std::string Keeper::do_cancel(const worker::TaskRequest& request) {
   return runs_.state_of(*run);
 }
 
+worker::ChangedFiles Keeper::changed_by(std::uint64_t run) const {
+  const auto start = starts_.find(run);
+  if (start == starts_.end()) return {};  // the command
+  return changed_since(workspace_.get(), start->second, caller_);
+}
+
+std::string Keeper::do_files(const worker::TaskRequest& request) {
+  const auto* run = runs_.find(request.run);
+  if (run == nullptr) return error_answer("there is no such task");
+  const bool is_running = run->state == worker::RunState::running;
+  return runs_.files_of(*run, is_running ? changed_by(run->number) : run->changed);
+}
+
 void Keeper::serve(Caller& caller, worker::TaskRequest request) {
   switch (request.action) {
     case worker::TaskAction::run:
@@ -255,6 +272,8 @@ void Keeper::serve(Caller& caller, worker::TaskRequest request) {
       return answer(caller, do_cancel(request));
     case worker::TaskAction::runs:
       return answer(caller, runs_.all());
+    case worker::TaskAction::files:
+      return answer(caller, do_files(request));
     case worker::TaskAction::output:
       break;
   }
@@ -312,7 +331,8 @@ void Keeper::take_report() {
   }
   outputs_.erase(report->run);
   kill_times_.erase(report->run);
-  runs_.end(report->run, report->exit_status, unix_micros());
+  runs_.end(report->run, report->exit_status, unix_micros(), changed_by(report->run));
+  starts_.erase(report->run);
   if (has_command_ && report->run == worker::command_run) status_ = report->exit_status;
   if (end_by_ && runs_.running().empty()) status_ = 0;
 }

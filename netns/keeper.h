@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <list>
 #include <map>
 #include <memory>
@@ -23,10 +24,13 @@ namespace stile::netns {
 // Reads bytes of the worker only into buffers, and never parses them.
 class Keeper {
  public:
-  // `channel` leads to the first process inside, `child`. Tasks get streams that `owner` may open
-  // again by name.
-  static Result<std::unique_ptr<Keeper>> make(const worker::WorkerFile& file, UniqueFd channel,
-                                              pid_t child, uid_t owner);
+  struct Parts {
+    UniqueFd channel;  // leads to the first process inside, `child`
+    pid_t child = -1;
+    uid_t owner = 0;  // who may open the streams of tasks again by name
+    UniqueFd workspace;
+  };
+  static Result<std::unique_ptr<Keeper>> make(const worker::WorkerFile& file, Parts parts);
   // Returns the exit status.
   [[nodiscard]] int keep();
 
@@ -42,7 +46,7 @@ class Keeper {
     bool is_done = false;
   };
 
-  Keeper(const worker::WorkerFile& file, UniqueFd channel, pid_t child, uid_t owner);
+  Keeper(const worker::WorkerFile& file, Parts parts);
   Result<void> listen(const std::string& path);
   Result<void> start(Order::Kind kind, std::uint64_t run, std::string_view message);
   void turn();
@@ -52,6 +56,8 @@ class Keeper {
   void flush(Caller& caller);
   [[nodiscard]] std::string do_run(const worker::TaskRequest& request);
   [[nodiscard]] std::string do_cancel(const worker::TaskRequest& request);
+  [[nodiscard]] std::string do_files(const worker::TaskRequest& request);
+  [[nodiscard]] worker::ChangedFiles changed_by(std::uint64_t run) const;
   void serve(Caller& caller, worker::TaskRequest request);
   void answer_waiting();
   void read_output(std::uint64_t run);
@@ -64,10 +70,12 @@ class Keeper {
   bool has_command_, has_tasks_;
   UniqueFd channel_, signals_, listener_;
   pid_t child_;
-  uid_t owner_;
+  uid_t owner_, caller_;
+  UniqueFd workspace_;
   worker::Runs runs_;
   std::map<std::uint64_t, UniqueFd> outputs_;              // of running tasks
   std::map<std::uint64_t, Clock::time_point> kill_times_;  // of canceled tasks
+  std::map<std::uint64_t, timespec> starts_;               // of running tasks, by file_clock()
   std::list<Caller> callers_;
   std::optional<Clock::time_point> end_by_;  // after SIGTERM
   std::optional<int> status_;                // ends the loop

@@ -10,6 +10,8 @@
 #include <cstdio>
 
 #include "base/system_error.h"
+#include "confine/paths.h"
+#include "confine/place.h"
 #include "confine/supervise.h"
 #include "netns/adopt.h"
 #include "netns/entry.h"
@@ -23,6 +25,13 @@ namespace {
 
 constexpr const char* default_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+confine::Workspace workspace_of(config::WorkspaceAccess access) {
+  using enum config::WorkspaceAccess;
+  return access == write  ? confine::Workspace::writable
+         : access == read ? confine::Workspace::read_only
+                          : confine::Workspace::none;
+}
+
 EntryRequest entry_of(const worker::WorkerFile& file) {
   EntryRequest entry;
   entry.id = file.id;
@@ -33,6 +42,7 @@ EntryRequest entry_of(const worker::WorkerFile& file) {
   entry.write = file.write;
   entry.directory = file.workspace;
   entry.directory_at = worker_directory;
+  entry.workspace = workspace_of(file.workspace_access);
   entry.home = worker_home;
   entry.user = worker_user;
   entry.own_bytes = file.disk_mb << 20U;
@@ -82,6 +92,15 @@ Result<int> keep_worker(FenceHost& host, const worker::WorkerFile& file) {
   if (!uids) return uids.error();
   const uid_t owner = uids->first + worker_user;
   if (auto done = adopt_workspace(file.workspace, file.caller, owner); !done) return done.error();
+  const auto place = confine::open_place(file.workspace);
+  UniqueFd workspace{place ? ::openat(place.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1};
+  if (!workspace) return system_error("workspace " + file.workspace);
+  for (const auto* paths : {&file.read, &file.write}) {
+    for (const auto& one : *paths) {
+      if (one == file.workspace || !confine::is_within(one, file.workspace)) continue;
+      if (auto done = make_missing(file.workspace, one, owner); !done) return done.error();
+    }
+  }
   const auto entry = prepare_entry(host, entry_of(file));
   if (!entry) return entry.error();
   auto channel = make_channel();
@@ -100,7 +119,7 @@ Result<int> keep_worker(FenceHost& host, const worker::WorkerFile& file) {
   if (!report || report->kind != TaskReport::Kind::ready) {
     return Error{"the worker could not be set up"};
   }
-  auto keeper = Keeper::make(file, std::move(outside), child, owner);
+  auto keeper = Keeper::make(file, {std::move(outside), child, owner, std::move(workspace)});
   if (!keeper) return keeper.error();
   notify_systemd();
   return (*keeper)->keep();

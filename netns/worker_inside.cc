@@ -52,7 +52,10 @@ class Inside {
     if (!order) return false;
     if (order->kind == Order::Kind::signal) {
       const auto found = processes_.find(order->run);
-      if (found != processes_.end()) ::kill(-found->second, order->signal);
+      // A process that has just been forked has no session yet.
+      if (found != processes_.end() && ::kill(-found->second, order->signal) != 0) {
+        ::kill(found->second, order->signal);
+      }
       return true;
     }
     const auto& command =

@@ -96,6 +96,7 @@ Result<WorkerPlan> plan_worker(const Template& from, const SpawnRequest& request
   file.id = request.task_id;
   file.instance = facts.instance;
   file.workspace = facts.workspace;
+  file.workspace_access = permissions.workspace_access;
   file.caller = facts.caller;
   file.command = std::move(launch.command);
   file.task = from.task;

@@ -30,15 +30,15 @@ struct Known {
 };
 constexpr std::array<Known, 10> known_actions{{
     {SpawnAction::spawn, "spawn", " task_id workspace template tags card "},
-    {SpawnAction::terminate, "terminate", " task_id "},
+    {SpawnAction::terminate, "terminate", " task_id token "},
     {SpawnAction::list, "list", " "},
-    {SpawnAction::status, "status", " task_id "},
+    {SpawnAction::status, "status", " task_id token "},
     {SpawnAction::validate_token, "validate_token", " task_id token "},
-    {SpawnAction::run, "run", " task_id message "},
-    {SpawnAction::cancel, "cancel", " task_id run "},
-    {SpawnAction::output, "output", " task_id run cursor wait_seconds "},
-    {SpawnAction::files, "files", " task_id path "},
-    {SpawnAction::read_file, "read_file", " task_id path offset "},
+    {SpawnAction::run, "run", " task_id message token "},
+    {SpawnAction::cancel, "cancel", " task_id run token "},
+    {SpawnAction::output, "output", " task_id run cursor wait_seconds token "},
+    {SpawnAction::files, "files", " task_id path run token "},
+    {SpawnAction::read_file, "read_file", " task_id path offset token "},
 }};
 
 bool has_key(const Known& known, std::string_view key) {
@@ -86,7 +86,7 @@ void read_member(const Member& member, const Reader& reader, SpawnRequest& reque
   } else if (key == "template") {
     read_text(member, reader, request.template_name);
   } else if (key == "token") {
-    read_text(member, reader, request.token);
+    request.token = config::Text::read(member.value, reader);
   } else if (key == "tags") {
     read_tags(member, reader, request);
   } else if (key == "card") {

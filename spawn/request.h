@@ -32,7 +32,8 @@ enum class SpawnAction : std::uint8_t {
 struct SpawnRequest {
   SpawnAction action = SpawnAction::list;
   std::string task_id;  // the worker
-  std::string workspace, template_name = "default", path, token, message;
+  std::string workspace, template_name = "default", path, message;
+  std::optional<std::string> token;  // if there is one, it must be the worker's
   std::vector<std::string> tags;
   std::optional<config::Node> card;  // what narrows the template
   std::optional<std::uint64_t> run;  // of a worker's tasks; unset: the latest

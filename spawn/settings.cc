@@ -23,9 +23,9 @@ using config::Reader;
 
 constexpr std::size_t max_settings_bytes = 1U << 20U;
 constexpr std::int64_t longest_ttl_seconds = 366LL * 86'400;
-constexpr std::array<std::string_view, 7> narrowable{
-    "allowed_hosts",   "denied_hosts", "network", "environment",
-    "resource_limits", "ttl_seconds",  "tags"};
+constexpr std::array<std::string_view, 9> narrowable{
+    "allowed_hosts", "denied_hosts",    "network",     "read", "write",
+    "environment",   "resource_limits", "ttl_seconds", "tags"};
 // Keys of a card that belong to one worker, or that the caller decides.
 constexpr std::array<std::string_view, 11> not_in_templates{
     "id",      "agent_id", "source",    "listen",       "listen_mode", "listen_group",

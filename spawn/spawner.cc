@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "base/json.h"
 #include "base/quoted.h"
@@ -26,15 +27,29 @@ constexpr std::size_t instance_bytes = 16;
 constexpr std::chrono::seconds worker_patience{
     10};                                         // for a worker's keeper, beside what it waits for
 constexpr std::chrono::seconds end_patience{2};  // between the end of a unit and its removal
+constexpr std::chrono::seconds before_again{1};  // between two attempts to clean up
 
 void say(const std::string& text) { std::fprintf(stderr, "stile-spawner: %s\n", text.c_str()); }
 
 std::string netns_path(const std::string& id) { return "/run/netns/agent-" + id; }
 
+// Whether the fence still has something of an agent: its namespace, or what `stile-netns` notes
+// about a change of it that was interrupted.
+bool has_remains(const std::string& id) {
+  if (::access(netns_path(id).c_str(), F_OK) == 0) return true;
+  std::error_code failed;
+  std::filesystem::directory_iterator entry{"/run/stile/netns", failed};
+  for (; !failed && entry != std::filesystem::directory_iterator{}; entry.increment(failed)) {
+    if (entry->path().filename().string().starts_with(id + '@')) return true;
+  }
+  return false;
+}
+
 worker::TaskRequest worker_request(const SpawnRequest& request) {
   worker::TaskRequest wanted;
   wanted.action = request.action == SpawnAction::run      ? worker::TaskAction::run
                   : request.action == SpawnAction::cancel ? worker::TaskAction::cancel
+                  : request.action == SpawnAction::files  ? worker::TaskAction::files
                                                           : worker::TaskAction::output;
   wanted.message = request.message;
   wanted.run = request.run;
@@ -86,7 +101,8 @@ Result<void> Spawner::recover() {
       workers_[id] = {std::move(record), State::running};
     } else {
       say("worker " + record.id + " has ended without us");
-      clean_up(record);
+      parts_.journal->note(nullptr, {"end", record.id, "found ended"});
+      clean_up({std::move(record)});
     }
   }
   for (const auto& unit : *units) {
@@ -99,18 +115,34 @@ Result<void> Spawner::recover() {
 }
 
 // systemd removed the namespace, or it is removed now: with the instance, no other agent's.
-void Spawner::clean_up(const WorkerRecord& record) {
-  parts_.journal->note(nullptr, {"end", record.id, "found ended"});
-  const auto id = record.id;
-  if (::access(netns_path(id).c_str(), F_OK) != 0) return parts_.records.remove(id);
-  parts_.manager->start(
-      cleanup_unit(facts_of(record, parts_.netns)), [this, id](const Result<void>& result) {
-        if (result) {
-          parts_.records.remove(id);
-        } else {
-          say("cannot clean up after worker " + id + ": " + result.error().message);
-        }
-      });
+void Spawner::clean_up(Cleaning cleaning) {
+  const auto id = cleaning.record.id;
+  const bool is_clean = !has_remains(id);
+  const auto unit = cleanup_unit(facts_of(cleaning.record, parts_.netns));
+  cleaning.owner = this;
+  cleanings_[id] = std::move(cleaning);
+  if (is_clean) return cleaned(id, {});
+  parts_.manager->start(unit, [this, id](const Result<void>& result) { cleaned(id, result); });
+}
+
+void Spawner::cleaned(const std::string& id, const Result<void>& result) {
+  if (!result) {
+    say("cannot clean up after worker " + id + ": " + result.error().message);
+    auto& cleaning = cleanings_[id];
+    cleaning.timer = add_timer(parts_.loop, before_again, on_again, &cleaning);
+    return;
+  }
+  const auto cleaning = cleanings_.extract(id);
+  parts_.records.remove(id);
+  for (const auto& reply : cleaning.mapped().waiting) reply(terminated_answer(id));
+}
+
+int Spawner::on_again(sd_event_source* /*source*/, std::uint64_t /*now*/, void* userdata) {
+  auto& spawner = *static_cast<Cleaning*>(userdata)->owner;
+  auto cleaning = spawner.cleanings_.extract(static_cast<Cleaning*>(userdata)->record.id);
+  cleaning.mapped().timer.reset();
+  spawner.clean_up(std::move(cleaning.mapped()));
+  return 0;
 }
 
 Spawner::Worker* Spawner::find(const std::string& id) {
@@ -149,12 +181,18 @@ void Spawner::serve(const Caller& peer, const std::string& bytes, const Reply& r
   }
   auto* worker = find(request->task_id);
   if (request->action == SpawnAction::validate_token) {
-    const bool is_valid = worker != nullptr && is_token(request->token, worker->record.token_hash);
+    const bool is_valid =
+        worker != nullptr && is_token(request->token.value_or(""), worker->record.token_hash);
     if (!is_valid) parts_.journal->refuse(peer, {"validate_token", request->task_id, "not valid"});
     return reply(token_answer(worker != nullptr, is_valid));
   }
   if (worker == nullptr) {
     return refuse(peer, *request, "Worker " + request->task_id + " not found", reply);
+  }
+  // A caller that acts for the owner of a token loses the worker with it, also if a new one has the
+  // same id.
+  if (request->token && !is_token(*request->token, worker->record.token_hash)) {
+    return refuse(peer, *request, "The token is not valid", reply);
   }
   switch (request->action) {
     case SpawnAction::terminate:
@@ -162,6 +200,11 @@ void Spawner::serve(const Caller& peer, const std::string& bytes, const Reply& r
     case SpawnAction::status:
       return status(*worker, reply);
     case SpawnAction::files:
+      if (request->run && !request->path.empty()) {
+        return refuse(peer, *request, "files takes path or run, not both", reply);
+      }
+      if (request->run) return ask_worker(peer, *request, reply);  // what that task changed
+      [[fallthrough]];
     case SpawnAction::read_file:
       return look(*worker, *request, reply);
     default:
@@ -180,6 +223,9 @@ Result<const Template*> Spawner::check(const SpawnRequest& request) const {
   if (from == nullptr) return Error{"Unknown template: " + in_quotes(request.template_name)};
   if (workers_.count(request.task_id) != 0) {
     return Error{"Worker " + request.task_id + " already exists"};
+  }
+  if (cleanings_.count(request.task_id) != 0) {
+    return Error{"Worker " + request.task_id + " is still being removed"};
   }
   if (::access(netns_path(request.task_id).c_str(), F_OK) == 0) {
     return Error{"An agent " + request.task_id + " already exists"};
@@ -316,13 +362,7 @@ void Spawner::forget(const std::string& id) {
   auto worker = workers_.extract(id);
   if (worker.empty()) return;
   parts_.journal->note(nullptr, {"end", id, ""});
-  const auto& record = worker.mapped().record;
-  if (::access(netns_path(id).c_str(), F_OK) == 0) {
-    clean_up(record);
-  } else {
-    parts_.records.remove(id);
-  }
-  for (const auto& reply : worker.mapped().waiting) reply(terminated_answer(id));
+  clean_up({std::move(worker.mapped().record), std::move(worker.mapped().waiting)});
 }
 
 void Spawner::status(const Worker& worker, const Reply& reply) {

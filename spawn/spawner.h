@@ -60,7 +60,16 @@ class Spawner {
   static int on_late(sd_event_source* source, std::uint64_t now, void* userdata);
   void removed(const std::string& unit);
   void forget(const std::string& id);
-  void clean_up(const WorkerRecord& record);
+  // What is left of a worker whose unit has ended. Tried again until it is gone.
+  struct Cleaning {
+    WorkerRecord record;
+    std::vector<Reply> waiting = {};  // for the end of it
+    EventSource timer = {};
+    Spawner* owner = nullptr;
+  };
+  void clean_up(Cleaning cleaning);
+  void cleaned(const std::string& id, const Result<void>& result);
+  static int on_again(sd_event_source* source, std::uint64_t now, void* userdata);
   void status(const Worker& worker, const Reply& reply);
   void ask_worker(const Caller& peer, const SpawnRequest& request, const Reply& reply);
   void look(const Worker& worker, const SpawnRequest& request, const Reply& reply) const;
@@ -73,6 +82,7 @@ class Spawner {
   SpawnSettings settings_;
   std::optional<Clock::time_point> last_spawn_;
   std::map<std::string, Worker> workers_;
+  std::map<std::string, Cleaning> cleanings_;
 };
 
 }  // namespace stile::spawn

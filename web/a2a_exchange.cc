@@ -18,6 +18,7 @@ using a2a::Dialect, a2a::Fault, a2a::Operation, a2a::Problem;
 
 constexpr std::size_t max_token_bytes = 256;
 constexpr std::size_t max_spawner_request = 64U << 10U;
+constexpr std::size_t room_for_token = sizeof R"(,"token":"")";
 constexpr std::size_t max_output_bytes = 256U << 10U;  // what a worker keeps of a task
 constexpr auto longest_send = 30min;                   // then the task is reported as working
 constexpr auto longest_cancel = 8s;                    // SIGKILL follows SIGTERM after five seconds
@@ -88,6 +89,7 @@ void A2aExchange::authorise() {
                       "The token of this worker is needed: Authorization: Bearer TOKEN"};
   read_.is_rpc = request_.http.path == a2a::rpc_path;
   if (token.empty()) return fail(refused);
+  token_ = token;
   std::string line;
   JsonObject{line}
       .add("action", "validate_token")
@@ -143,6 +145,8 @@ void A2aExchange::serve() {
 }
 
 void A2aExchange::ask(std::string line, Problem problem, Then then) {
+  line.pop_back();
+  line += R"(,"token":)" + json_text(token_) + '}';
   backend_.spawner.ask(std::move(line),
                        [self = shared_from_this(), problem,
                         then = std::move(then)](const std::optional<std::string>& answer) {
@@ -198,7 +202,7 @@ void A2aExchange::send() {
 void A2aExchange::run() {
   std::string line;
   JsonObject{line}.add("action", "run").add("task_id", request_.worker).add("message", call_.text);
-  if (line.size() > max_spawner_request) {
+  if (line.size() + token_.size() + room_for_token > max_spawner_request) {
     return fail({Problem::invalid_params, "message.parts: the text is too long"});
   }
   ask(std::move(line), Problem::unsupported_operation,
@@ -230,7 +234,9 @@ void A2aExchange::list(std::size_t next) {
   ask(std::move(line), Problem::unavailable,
       [self = shared_from_this(), next](const std::string& answer) {
         if (auto piece = a2a::parse_piece(answer)) {
-          self->page_.tasks[next].output = a2a::TaskOutput{std::move(piece->text), piece->missed};
+          self->page_.tasks[next].output =
+              a2a::TaskOutput{std::move(piece->text), piece->missed, std::move(piece->files),
+                              piece->has_more_files};
         }
         self->list(next + 1);
       });
@@ -333,6 +339,8 @@ void A2aExchange::take_piece(const a2a::Piece& piece) {
   if (goal_ == Goal::stream) return send_piece(piece, task);
   output_.missed += piece.missed;
   output_.text += piece.text;
+  output_.files = piece.files;
+  output_.has_more_files = piece.has_more_files;
   if (output_.text.size() > max_output_bytes) {
     const auto extra = output_.text.size() - max_output_bytes;
     output_.text.erase(0, extra);
@@ -382,10 +390,17 @@ void A2aExchange::send_piece(const a2a::Piece& piece, const a2a::Task& task) {
         a2a::output_event(task, {piece.text, piece.missed}, !has_sent_output_, call_.dialect));
     has_sent_output_ = true;
   }
+  a2a::Task ended = task;
+  if (is_over) {
+    ended.output = a2a::TaskOutput{{}, 0, piece.files, piece.has_more_files};
+    if (!piece.files.empty() && call_.dialect != Dialect::plain) {
+      add_event(frames, "", a2a::files_event(task, *ended.output, call_.dialect));
+    }
+  }
   const bool has_news = is_over || (!a2a::is_over(task.state) && shown_ != task.state);
   if (has_news && call_.operation != Operation::follow_latest) {
     shown_ = task.state;
-    add_event(frames, "task.status", a2a::status_event(task, call_.dialect));
+    add_event(frames, "task.status", a2a::status_event(ended, call_.dialect));
   }
   if (frames.empty() && !is_over && Clock::now() - last_sent_ < longest_quiet) return poll();
   if (frames.empty()) frames = ": still here\n\n";

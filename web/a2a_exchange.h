@@ -56,7 +56,8 @@ class A2aExchange : public std::enable_shared_from_this<A2aExchange> {
   void send_card(a2a::CardForm form);
   void authorise();
   void serve();
-  // Asks the spawner; an answer with an error ends the exchange with `problem`.
+  // Asks the spawner, with the token: it is checked each time. An answer with an error ends the
+  // exchange with `problem`.
   void ask(std::string line, a2a::Problem problem, Then then);
   void load_worker(std::function<void()> then);
   [[nodiscard]] bool find_task();
@@ -85,6 +86,7 @@ class A2aExchange : public std::enable_shared_from_this<A2aExchange> {
   A2aBackend& backend_;
   std::shared_ptr<WebClient> client_;
   A2aRequest request_;
+  std::string token_;
   a2a::Read read_{};
   a2a::Call call_{};
   a2a::WorkerStatus worker_{};

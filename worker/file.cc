@@ -1,6 +1,8 @@
 // WorkerFile: written by stile-spawner, read by `stile-netns worker`.
 #include "worker/file.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/json.h"
@@ -30,6 +32,18 @@ void read_number(const Member& member, const Reader& reader, Number& to) {
   }
 }
 
+constexpr std::array<std::string_view, 3> access_names{"write", "read", "none"};
+
+void read_access(const Member& member, const Reader& reader, WorkerFile& file) {
+  const auto text = config::Text::read(member.value, reader);
+  const auto* const found = std::find(access_names.begin(), access_names.end(), text.value_or(""));
+  if (found == access_names.end()) {
+    reader.error(member.value, "write, read or none");
+  } else {
+    file.workspace_access = static_cast<config::WorkspaceAccess>(found - access_names.begin());
+  }
+}
+
 void read_member(const Member& member, const Reader& reader, WorkerFile& file) {
   const auto& key = member.key;
   if (key == "id") {
@@ -38,6 +52,8 @@ void read_member(const Member& member, const Reader& reader, WorkerFile& file) {
     read_text(member, reader, file.instance);
   } else if (key == "workspace") {
     read_text(member, reader, file.workspace);
+  } else if (key == "workspace_access") {
+    read_access(member, reader, file);
   } else if (key == "socket") {
     read_text(member, reader, file.socket);
   } else if (key == "caller") {
@@ -72,6 +88,7 @@ std::string worker_file_text(const WorkerFile& file) {
     object.add("id", file.id)
         .add("instance", file.instance)
         .add("workspace", file.workspace)
+        .add("workspace_access", access_names[static_cast<std::size_t>(file.workspace_access)])
         .add("socket", file.socket)
         .add("caller", file.caller)
         .add("max_tasks", file.max_tasks)

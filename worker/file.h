@@ -10,12 +10,14 @@
 
 #include "config/diagnostics.h"
 #include "config/launch.h"
+#include "config/narrow.h"
 
 namespace stile::worker {
 
 struct WorkerFile {
   std::string id, instance;
-  std::string workspace;             // on the host; shown as /workspace
+  std::string workspace;  // on the host; shown as /workspace
+  config::WorkspaceAccess workspace_access = config::WorkspaceAccess::write;
   std::uint32_t caller = 0;          // the user whose files in the workspace become the worker's
   std::vector<std::string> command;  // runs all the time; empty: the worker waits for tasks
   std::vector<std::string> task;     // what a task starts; empty: there are no tasks

@@ -12,7 +12,7 @@
 namespace stile::worker {
 namespace {
 
-constexpr std::array<std::string_view, 4> names{"run", "cancel", "output", "runs"};
+constexpr std::array<std::string_view, 5> names{"run", "cancel", "output", "runs", "files"};
 
 void read_member(const config::Member& member, const config::Reader& reader, TaskRequest& request) {
   const auto read_number = [&](std::int64_t most) {

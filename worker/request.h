@@ -10,14 +10,14 @@
 
 namespace stile::worker {
 
-enum class TaskAction : std::uint8_t { run, cancel, output, runs };
+enum class TaskAction : std::uint8_t { run, cancel, output, runs, files };
 
 inline constexpr std::uint32_t longest_wait_seconds = 60;
 
 struct TaskRequest {
   TaskAction action = TaskAction::runs;
   std::string message;               // of run: the standard input of the task
-  std::optional<std::uint64_t> run;  // of cancel and output; unset: the latest
+  std::optional<std::uint64_t> run;  // of cancel, output and files; unset: the latest
   std::uint64_t cursor = 0;          // of output
   std::uint32_t wait_seconds = 0;    // of output: wait for more output or for the end
 };

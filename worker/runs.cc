@@ -2,6 +2,7 @@
 #include "worker/runs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json.h"
 
@@ -57,11 +58,12 @@ void Runs::append(std::uint64_t number, std::string_view bytes) {
   if (auto* run = find(number)) run->output.append(bytes);
 }
 
-void Runs::end(std::uint64_t number, int exit_status, UnixMicros now) {
+void Runs::end(std::uint64_t number, int exit_status, UnixMicros now, ChangedFiles changed) {
   auto* run = find(number);
   if (run == nullptr || run->state != RunState::running) return;
   run->exit_status = exit_status;
   run->ended = now;
+  run->changed = std::move(changed);
   run->state = run->is_canceled   ? RunState::canceled
                : exit_status == 0 ? RunState::completed
                                   : RunState::failed;
@@ -111,6 +113,18 @@ std::string Runs::output_of(const Run& run, std::uint64_t cursor) const {
     add_state(object, run);
     object.add("output", piece.text).add("cursor", piece.cursor);
     if (piece.missed != 0) object.add("missed", piece.missed);
+    const bool is_last = run.state != RunState::running && piece.cursor == run.output.end();
+    if (is_last && run.number != command_run) add_files(object, run.changed);
+  }
+  return out;
+}
+
+std::string Runs::files_of(const Run& run, const ChangedFiles& changed) const {
+  std::string out;
+  {
+    JsonObject object{out};
+    object.add("task_id", worker_).add("run", run.number);
+    add_files(object, changed);
   }
   return out;
 }

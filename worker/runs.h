@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/unix_time.h"
+#include "worker/changed_files.h"
 #include "worker/output.h"
 
 namespace stile::worker {
@@ -27,6 +28,7 @@ struct Run {
   std::optional<int> exit_status;  // as in a shell: 128+n for a signal
   UnixMicros started = 0, ended = 0;
   Output output;
+  ChangedFiles changed = {};  // known at the end
 };
 
 class Runs {
@@ -42,7 +44,7 @@ class Runs {
   [[nodiscard]] Result<std::uint64_t> start(UnixMicros now);
   void start_command(UnixMicros now);
   void append(std::uint64_t number, std::string_view bytes);
-  void end(std::uint64_t number, int exit_status, UnixMicros now);
+  void end(std::uint64_t number, int exit_status, UnixMicros now, ChangedFiles changed = {});
 
   // nullopt: the latest task, or the command if there was none. Null: no such run.
   [[nodiscard]] Run* find(std::optional<std::uint64_t> number);
@@ -50,7 +52,9 @@ class Runs {
 
   // Answers, as JSON on one line.
   [[nodiscard]] std::string state_of(const Run& run) const;
+  // With the changed files if the run has ended and this is the last piece.
   [[nodiscard]] std::string output_of(const Run& run, std::uint64_t cursor) const;
+  [[nodiscard]] std::string files_of(const Run& run, const ChangedFiles& changed) const;
   [[nodiscard]] std::string all() const;
 
  private:

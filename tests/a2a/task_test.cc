@@ -104,6 +104,18 @@ TEST(A2aAnswers, AreReadOrRefusedAsAWhole) {
   EXPECT_EQ(piece->text, "h\u00e9\n");
   EXPECT_EQ(piece->cursor, 9U);
   EXPECT_EQ(piece->missed, 2U);
+  EXPECT_TRUE(piece->files.empty());
+  // A worker gives its files any time.
+  const auto last = parse_piece(
+      R"({"run":3,"status":"completed","output":"","cursor":9,"files":[{"name":"d/f","size":4,)"
+      R"("is_dir":false,"modified_at":7},{"name":"x","size":0,"is_dir":false,)"
+      R"("modified_at":9223372036854775807}],"truncated":true})");
+  ASSERT_TRUE(last);
+  ASSERT_EQ(last->files.size(), 2U);
+  EXPECT_EQ(last->files[0].name, "d/f");
+  EXPECT_EQ(last->files[0].size, 4);
+  EXPECT_EQ(last->files[1].modified_at, 0);
+  EXPECT_TRUE(last->has_more_files);
   EXPECT_FALSE(parse_piece(R"({"error":"there is no such task"})"));
   EXPECT_EQ(error_of(R"({"error":"there is no such task"})"), "there is no such task");
   EXPECT_EQ(error_of(R"({"run":1})"), std::nullopt);

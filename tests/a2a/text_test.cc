@@ -48,6 +48,26 @@ TEST(A2aText, HasNoArtifactWithoutAPart) {
   EXPECT_NE(task_text(task, Dialect::v1).find(R"("artifacts":[])"), std::string::npos);
 }
 
+TEST(A2aText, NamesTheFilesThatATaskChanged) {
+  auto task = some_task();
+  task.state = State::completed;
+  task.output = TaskOutput{"", 0, {{"d/new", 3, 1'700'000'000}}, true};
+  const std::string data =
+      R"("data":{"files":[{"name":"d/new","size":3,"modifiedAt":"2023-11-14T22:13:20Z"}],)"
+      R"("truncated":true})";
+  EXPECT_NE(task_text(task, Dialect::v1)
+                .find(R"("artifacts":[{"artifactId":"files","name":"files","parts":[{)" + data +
+                      R"(,"mediaType":"application/json"}]}])"),
+            std::string::npos);
+  EXPECT_NE(task_text(task, Dialect::v03).find(R"([{"kind":"data",)" + data), std::string::npos);
+  EXPECT_EQ(files_event(task, *task.output, Dialect::v03),
+            R"({"kind":"artifact-update","taskId":"5-1","contextId":"alpha","artifact":)"
+            R"({"artifactId":"files","name":"files","parts":[{"kind":"data",)" +
+                data + R"(}]},"append":false,"lastChunk":true})");
+  EXPECT_EQ(status_event(task, Dialect::plain),
+            R"({"id":"5-1","status":"completed","artifacts":[{"name":"d/new"}]})");
+}
+
 TEST(A2aText, WritesEventsOfEachVersion) {
   auto task = some_task();
   task.state = State::completed;

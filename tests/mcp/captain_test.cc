@@ -240,6 +240,17 @@ TEST(McpCaptain, KeepsTheEndOfLongOutput) {
   EXPECT_TRUE(text_of(said, "output").starts_with("\xc3\xa4"));
 }
 
+TEST(McpCaptain, SaysWhichFilesATaskChanged) {
+  Bridge one;
+  one.spawner.lines["output"] = {
+      R"({"run":1,"output":"","cursor":0,"status":"completed","exit_status":0,)"
+      R"("files":[{"name":"d/f","size":1,"is_dir":false,"modified_at":2}],"truncated":true})"};
+  const Json said = one.result("read_output", R"({"worker":"a"})");
+  EXPECT_EQ(said.find("files")->dump(),
+            R"([{"name":"d/f","size":1,"is_directory":false,"modified_at":2}])");
+  EXPECT_TRUE(flag_of(said, "truncated"));
+}
+
 TEST(McpCaptain, ReadsFiles) {
   Bridge one;
   one.spawner.lines["files"] = {
@@ -247,6 +258,10 @@ TEST(McpCaptain, ReadsFiles) {
   EXPECT_EQ(
       one.result("list_files", R"({"worker":"a"})").dump(),
       R"({"worker":"a","path":"","files":[{"name":"f","size":1,"is_directory":false,"modified_at":2}],"truncated":false})");
+  one.spawner.lines["files"] = {R"({"task_id":"a","run":3,"files":[],"truncated":false})"};
+  EXPECT_EQ(one.result("list_files", R"({"worker":"a","task":3})").dump(),
+            R"({"worker":"a","path":"","files":[],"truncated":false})");
+  EXPECT_EQ(one.spawner.requests.back(), R"({"action":"files","task_id":"a","run":3})");
   one.spawner.lines["read_file"] = {
       R"({"task_id":"a","path":"f","encoding":"utf-8","content":"x","offset":0,"next_offset":1,"size":1})"};
   EXPECT_EQ(text_of(one.result("read_file", R"({"worker":"a","path":"f","offset":0})"), "content"),

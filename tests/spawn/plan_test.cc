@@ -17,8 +17,9 @@ const Template& wide_template() {
 task = ["agent"]
 allowed_hosts = [".example.com", "api.test"]
 allow_ip = ["8.8.8.8"]
+read = ["/srv/data"]
 ttl_seconds = 600
-narrow = ["allowed_hosts", "denied_hosts", "network", "ttl_seconds", "resource_limits", "environment", "tags"]
+narrow = ["read", "write", "allowed_hosts", "denied_hosts", "network", "ttl_seconds", "resource_limits", "environment", "tags"]
 [templates.default.environment]
 CI = "1"
 [templates.default.resource_limits]
@@ -64,6 +65,41 @@ TEST(SpawnPlan, ACardNarrows) {
   EXPECT_EQ(plan->limits.memory_mb, 50U);
   EXPECT_EQ(plan->limits.max_processes, 5U);
   EXPECT_NE(planned(R"({"network":false})")->card.find(R"("mode":"offline")"), std::string::npos);
+}
+
+TEST(SpawnPlan, ACardNarrowsTheFiles) {
+  using config::WorkspaceAccess;
+  using Paths = std::vector<std::string>;
+  struct Case {
+    const char* card;
+    WorkspaceAccess workspace;
+    Paths read, write;
+  };
+  const Case cases[]{
+      {R"({})", WorkspaceAccess::write, {"/srv/data"}, {}},
+      {R"({"read":["."]})", WorkspaceAccess::write, {}, {}},
+      {R"({"read":["/workspace","/srv/data/a"],"write":[]})",
+       WorkspaceAccess::read,
+       {"/srv/data/a"},
+       {}},
+      {R"({"read":["src"],"write":["out"]})",
+       WorkspaceAccess::none,
+       {"/mnt/agents/alpha/src"},
+       {"/mnt/agents/alpha/out"}},
+      {R"({"read":[]})", WorkspaceAccess::none, {}, {}},
+  };
+  for (const auto& one : cases) {
+    const auto plan = planned(one.card);
+    ASSERT_TRUE(plan) << one.card << plan.error().message;
+    EXPECT_EQ(plan->file.workspace_access, one.workspace) << one.card;
+    EXPECT_EQ(plan->file.read, one.read) << one.card;
+    EXPECT_EQ(plan->file.write, one.write) << one.card;
+  }
+  for (const auto* card :
+       {R"({"read":["/srv"]})", R"({"write":["/srv/data"]})", R"({"write":["../beta"]})",
+        R"({"read":["/workspace/../beta"]})", R"({"read":["/mnt/agents/alphabet"]})"}) {
+    EXPECT_FALSE(planned(card)) << card;
+  }
 }
 
 TEST(SpawnPlan, NothingWidens) {

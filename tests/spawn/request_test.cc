@@ -33,6 +33,19 @@ TEST(SpawnRequest, ReadsTheRequestsOfTheSeed) {
   EXPECT_EQ(parse_request(R"({"action":"run","task_id":"a","message":"x\ny"})")->message, "x\ny");
 }
 
+TEST(SpawnRequest, OfOneWorkerMayCarryItsToken) {
+  for (const auto* action :
+       {"terminate", "status", "run", "cancel", "output", "files", "read_file"}) {
+    const auto request =
+        parse_request(std::string{R"({"action":")"} + action + R"(","task_id":"a","token":"t"})");
+    ASSERT_TRUE(request) << request.error().message;
+    EXPECT_EQ(request->token, "t");
+  }
+  EXPECT_EQ(parse_request(R"({"action":"status","task_id":"a"})")->token, std::nullopt);
+  EXPECT_FALSE(parse_request(R"({"action":"status","task_id":"a","token":1})"));
+  EXPECT_EQ(parse_request(R"({"action":"files","task_id":"a","run":2})")->run, 2U);
+}
+
 TEST(SpawnRequest, RefusesAllElse) {
   for (const auto* text : {
            "",

@@ -21,6 +21,11 @@ max_processes = 64
 command = ["bash", "-c", "echo \\"<0>started as $(id -u)\\"; exec sleep infinity"]
 narrow = ["ttl_seconds"]
 
+[templates.files]
+task = ["bash"]
+read = ["/srv/data"]
+narrow = ["read", "write"]
+
 [templates.broken]
 command = ["no-such-program"]
 """

@@ -59,7 +59,8 @@ def message(text, **more):
 
 
 def output(task):
-    return "".join(part["text"] for artifact in task.get("artifacts", []) for part in artifact["parts"])
+    return "".join(part["text"] for artifact in task.get("artifacts", []) if artifact["artifactId"] == "output"
+                   for part in artifact["parts"])
 
 
 def run_task(caller, text):
@@ -120,6 +121,9 @@ def test_a_message_becomes_a_task_and_its_output_an_artifact(caller):
     assert {listed["tasks"][0]["id"], rest["tasks"][0]["id"]} == {task["id"], failed["id"]}
     assert output(rest["tasks"][0]) in ("made it\n", "no\n")
     assert caller.rest("GET", "/tasks?status=TASK_STATE_WORKING")[1]["tasks"] == []
+    changed = task["artifacts"][1]
+    assert changed["artifactId"] == "files" and changed["parts"][0]["mediaType"] == "application/json"
+    assert [one["name"] for one in changed["parts"][0]["data"]["files"]] == ["file"]
     # Files, as the older routes name them.
     assert [one["name"] for one in caller.rest("GET", "/files")[1]["files"]] == ["file"]
     assert caller.rest("GET", "/files/content?path=file")[1]["content"] == "made\n"
@@ -156,10 +160,11 @@ def test_errors_have_the_codes_of_the_specification(caller):
 
 
 def test_a_stream_tells_the_output_as_it_comes(caller):
-    events = caller.stream("/message:stream", message("echo one; read -t 2 x; echo two"))
+    events = caller.stream("/message:stream", message("echo one; mkdir d; echo x >d/made; read -t 2 x; echo two"))
     seen = events.json()
     assert seen[0]["task"]["status"]["state"] == "TASK_STATE_WORKING"
-    parts = [one["artifactUpdate"] for one in seen if "artifactUpdate" in one]
+    *parts, files = [one["artifactUpdate"] for one in seen if "artifactUpdate" in one]
+    assert [one["name"] for one in files["artifact"]["parts"][0]["data"]["files"]] == ["d/made"]
     assert "".join(one["artifact"]["parts"][0]["text"] for one in parts) == "one\ntwo\n"
     assert [one["append"] for one in parts] == [False] + [True] * (len(parts) - 1)
     assert seen[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
@@ -182,11 +187,38 @@ def test_a_stream_that_was_cut_goes_on_where_it_was(caller):
     caller.web.machine.path("/mnt/agents/alpha/go").write_text("")
     seen = resumed.json()
     assert "artifacts" not in seen[0]["task"]
-    assert [one["artifactUpdate"]["artifact"]["parts"][0]["text"] for one in seen if "artifactUpdate" in one] == ["two\n"]
+    assert [output({"artifacts": [one["artifactUpdate"]["artifact"]]}) for one in seen if "artifactUpdate" in one] == ["two\n", ""]
     seen = whole.json()
     assert output(seen[0]["task"]) == "one\n"
-    assert [one["artifactUpdate"]["append"] for one in seen if "artifactUpdate" in one] == [True]
+    assert [one["artifactUpdate"]["append"] for one in seen if "artifactUpdate" in one] == [True, False]  # then the files
     assert seen[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
+
+
+def test_a_stream_ends_with_its_token(web, spawn, machine):
+    """A new worker of the same name has another token, and its first task has the same number."""
+    caller = Caller(web, "alpha", spawn("alpha")["auth_token"])
+    begin = "echo begun; sleep infinity"
+    streams = [caller.stream("/message:stream", message(begin)), caller.stream("/stream", method="GET", A2A_Version=None)]
+    for events in streams:
+        wait_for(lambda: b"begun" in events.answer.readline(), "the stream has begun")
+    machine.ask({"action": "terminate", "task_id": "alpha"})
+    fresh = Caller(web, "alpha", spawn("alpha")["auth_token"])
+    run_task(fresh, "while :; do echo of the new worker; sleep 0.1; done")
+    for events in streams:
+        assert b"new worker" not in events.answer.read()  # until it is closed
+    assert caller.rest("GET", "/tasks")[0] == 401
+
+
+def test_a_task_cannot_write_events_of_its_own(caller):
+    """Whatever ends a line in an event stream becomes another line of data, or stays inside the JSON."""
+    text = r"printf 'a\r\rdata: forged\n\nevent: task.status\ndata: {}\r\n\nid: 9\n'"
+    lines = ["a", "data: forged", "event: task.status", "data: {}", "id: 9"]
+    events = caller.stream("/message:stream", message(text)).json()
+    parts = [one["artifactUpdate"]["artifact"]["parts"][0]["text"] for one in events if "artifactUpdate" in one]
+    assert "".join(parts) == "a\r\rdata: forged\n\nevent: task.status\ndata: {}\r\n\nid: 9\n"
+    raw = caller.stream("/stream", method="GET", A2A_Version=None).answer.read().decode()
+    assert [line for line in raw.splitlines() if line.startswith(("event", "id"))] == []
+    assert [line[6:] for line in raw.split("\n") if line.startswith("data: ") and line[6:]] == lines
 
 
 def test_cancel_ends_the_task(caller):
@@ -218,10 +250,11 @@ def test_a_worker_that_waits_for_a_person_needs_authorisation(web, spawn, machin
 
 
 def test_the_routes_of_older_callers(caller):
-    events = list(caller.stream("/tasks/send", {"message": {"parts": [{"text": "echo old"}]}}, A2A_Version=None))
+    events = list(caller.stream("/tasks/send", {"message": {"parts": [{"text": "echo old >made; cat made"}]}}, A2A_Version=None))
     assert [name for name, _ in events] == ["task.status", "task.message", "task.status"]
     assert json.loads(events[1][1]) == {"role": "assistant", "parts": [{"text": "old\n"}]}
-    assert json.loads(events[2][1])["status"] == "completed"
+    end = json.loads(events[2][1])
+    assert (end["status"], end["artifacts"]) == ("completed", [{"name": "made"}])
     assert [data for _, data in caller.stream("/stream", method="GET", A2A_Version=None)] == ["old"]
     task = run_task(caller, "sleep infinity")
     again = {"message": {"parts": [{"text": "x"}]}}

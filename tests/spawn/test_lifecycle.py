@@ -80,6 +80,40 @@ def test_a_task_runs_as_an_ordinary_user_in_its_workspace(machine, spawn):
     assert machine.ask({"action": "read_file", "task_id": "alpha", "path": "file"})["content"] == "made\n"
 
 
+def changed(machine, worker, run):
+    answer = machine.ask({"action": "files", "task_id": worker, "run": run})
+    assert answer["truncated"] is False, answer
+    return [one["name"] for one in answer["files"]]
+
+
+def test_the_files_that_a_task_changed(machine, spawn):
+    machine.shell("install -d -o 0 /mnt/agents/changes && echo before >/mnt/agents/changes/kept")
+    spawn("changes")
+    run = {"action": "run", "task_id": "changes"}
+    machine.ask({**run, "message": "mkdir -p d .git; echo 1 >d/one; echo 1 >.git/x; ln -s /etc out; ln -s /etc/passwd p;"
+                                   " touch -d 1999-01-01 old; echo done; until [ -e go ]; do sleep 0.05; done"})
+    wait_for(lambda: changed(machine, "changes", 1) == ["d/one", "old"], "the task has begun")
+    machine.path("/mnt/agents/changes/go").write_text("")
+    end = wait_until_over(machine, "changes")
+    assert [one["name"] for one in end["files"]] == ["d/one", "go", "old"] and end["truncated"] is False
+    assert end["files"][0] == {"name": "d/one", "size": 2, "is_dir": False, "modified_at": end["files"][0]["modified_at"]}
+    # What a later task changes is not the earlier one's.
+    machine.ask({**run, "message": "echo 22 >d/one"})
+    assert [one["name"] for one in wait_until_over(machine, "changes")["files"]] == ["d/one"]
+    assert changed(machine, "changes", 1) == ["d/one", "go", "old"]
+    assert "no such task" in machine.ask({"action": "files", "task_id": "changes", "run": 9})["error"]
+    assert "not both" in machine.ask({"action": "files", "task_id": "changes", "run": 1, "path": "d"})["error"]
+
+
+def test_a_token_counts_if_there_is_one(machine, spawn):
+    token = spawn("alpha")["auth_token"]
+    for request in ({"action": "status"}, {"action": "files"}, {"action": "run", "message": "true"},
+                    {"action": "output"}, {"action": "terminate"}):
+        answer = machine.ask({**request, "task_id": "alpha", "token": "0" * 64})
+        assert answer == {"error": "The token is not valid"}, request
+    assert machine.ask({"action": "status", "task_id": "alpha", "token": token})["status"] == "running"
+
+
 def wait_until_over(machine, worker, run=None):
     """All output of a task, and how it ended."""
     request = {"action": "output", "task_id": worker, "wait_seconds": 20, "cursor": 0}
@@ -109,6 +143,26 @@ def test_one_task_at_a_time_and_cancel(machine, spawn):
     end = wait_until_over(machine, "alpha")
     assert (end["status"], end["exit_status"]) == ("failed", 7)
     assert machine.ask({"action": "cancel", "task_id": "alpha", "run": 9})["error"] == "there is no such task"
+
+
+def test_a_task_can_be_canceled_at_once(machine, spawn):
+    """Also before its program has begun: it need not be killed five seconds later."""
+    spawn("alpha")
+    script = """
+import json, socket
+made = socket.socket(socket.AF_UNIX); made.connect("/run/agent-spawner/spawner.sock")
+lines = made.makefile("rw")
+def ask(**request):
+    lines.write(json.dumps({"task_id": "alpha", **request}) + "\\n"); lines.flush()
+    return json.loads(lines.readline())
+for _ in range(40):
+    run = ask(action="run", message="sleep infinity")["run"]
+    ask(action="cancel", run=run)
+    while (end := ask(action="output", run=run, wait_seconds=20))["status"] == "running":
+        pass
+    print(end["status"], end["exit_status"])
+"""
+    assert set(machine.run("python3", "-c", script).stdout.splitlines()) == {"canceled 143"}
 
 
 def test_a_command_runs_all_the_time_and_its_words_are_in_the_journal(machine, spawn):

@@ -55,6 +55,43 @@ def test_a_card_never_widens(machine, card):
     assert not machine.path("/mnt/agents/widened").exists()
 
 
+def run_task(machine, worker, text):
+    answer = machine.ask({"action": "run", "task_id": worker, "message": text})
+    assert "error" not in answer, answer
+    output = ""
+    while answer["status"] == "running" or answer.get("output"):
+        answer = machine.ask({"action": "output", "task_id": worker, "wait_seconds": 20, "cursor": answer.get("cursor", 0)})
+        output += answer["output"]
+    return output
+
+
+def test_a_caller_narrows_the_files(machine, spawn):
+    machine.shell("mkdir -p /srv/data/a /mnt/agents/narrow/src && echo a >/srv/data/a/file && echo b >/srv/data/b &&"
+                  "echo code >/mnt/agents/narrow/src/code")
+    look = "cat /srv/data/b src/code 2>&1; touch x src/y out/z 2>&1; ls"
+    assert spawn("wide", template="files").get("status") == "spawned"
+    assert run_task(machine, "wide", "mkdir src out; cp /srv/data/b src/code;" + look).splitlines() == ["b", "b", "out", "src", "x"]
+    card = {"read": ["src", "/srv/data/a"], "write": ["out/deep"]}
+    assert spawn("narrow", template="files", card=card).get("status") == "spawned", machine.journal("sandboxed-agent@narrow")
+    said = run_task(machine, "narrow", "cat /srv/data/a/file; echo made >out/deep/made; cat /srv/data/b 2>&1; cat src/code;"
+                                       "touch src/y 2>&1; ls; ls /workspace/..")
+    assert said.startswith("a\ncat: /srv/data/b: No such file") and "code\ntouch: cannot touch 'src/y': Read-only" in said
+    assert machine.path("/mnt/agents/narrow/out/deep/made").read_text() == "made\n"
+    machine.ask({"action": "terminate", "task_id": "narrow"})
+    # What was made for it belongs to the next one, too.
+    assert spawn("narrow", template="files", card={"read": ["."], "write": []}).get("status") == "spawned"
+    said = run_task(machine, "narrow", "cat out/deep/made; touch out/deep/x out/x x 2>&1")
+    assert said.startswith("made\n") and said.count("Read-only") == 3
+    machine.ask({"action": "terminate", "task_id": "narrow"})
+    machine.shell("ln -s /etc /mnt/agents/narrow/etc; ln -s /etc/passwd /mnt/agents/narrow/src/passwd")
+    for card in ({"read": ["etc"]}, {"write": ["etc/deep"]}, {"read": ["src/passwd"]}):
+        answer = spawn("narrow", template="files", card=card)
+        assert set(answer) == {"error"}, answer
+    assert not machine.path("/etc/deep").exists()
+    for card in ({"read": ["/srv"]}, {"write": ["/srv/data/a"]}, {"read": ["../wide"]}):
+        assert set(spawn("narrow", template="files", card=card)) == {"error"}, card
+
+
 def test_templates_and_numbers(machine, spawn):
     assert "Unknown template" in spawn("alpha", template="../x")["error"]
     for name in ("w1", "w2", "w3", "w4"):

@@ -24,6 +24,8 @@ def test_from_a_template_to_a_result(machine):
     assert table.splitlines()[0].split() == ["WORKER", "STATUS", "TEMPLATE", "TAGS", "AGE", "LEFT", "WORKSPACE"]
     assert table.splitlines()[1].split()[:4] == ["alpha", "running", "default", "nightly"]
     assert stile(machine, "send", "alpha", "echo", "made", "it;", "printf", "'\\033[2Jx'").stdout == "made it\n[2Jx"
+    said = stile(machine, "send", "alpha", "touch", "one;", "touch", "$'two\\033[2J'").stderr
+    assert said == "stile: changed one, two\\x1b[2J\n"
     done = stile(machine, "send", "alpha", "exit 3", check=False)
     assert done.returncode == 1 and "failed, exit status 3" in done.stderr
     assert stile(machine, "logs", "alpha", "--task", "1").stdout == "made it\n[2Jx"

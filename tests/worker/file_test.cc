@@ -10,6 +10,7 @@ TEST(WorkerFile, ReadsBackWhatWasWritten) {
   const WorkerFile file{"alpha",
                         "0123abcd",
                         "/mnt/agents/alpha",
+                        config::WorkspaceAccess::read,
                         1000,
                         {"sh", "-c", "echo \"x\"\n"},
                         {"opencode", "run"},
@@ -24,6 +25,7 @@ TEST(WorkerFile, ReadsBackWhatWasWritten) {
   EXPECT_EQ(worker_file_text(*read), worker_file_text(file));
   EXPECT_EQ(read->environment, file.environment);
   EXPECT_EQ(read->caller, 1000U);
+  EXPECT_EQ(read->workspace_access, config::WorkspaceAccess::read);
 }
 
 TEST(WorkerFile, RefusesWhatTheSpawnerNeverWrites) {
@@ -33,6 +35,7 @@ TEST(WorkerFile, RefusesWhatTheSpawnerNeverWrites) {
         R"({"id":"a","workspace":"w","socket":"/s"})",
         R"({"id":"a","workspace":"/w","socket":"/s","other":1})",
         R"({"id":"a","workspace":"/w","socket":"/s","caller":-1})",
+        R"({"id":"a","workspace":"/w","socket":"/s","workspace_access":"all"})",
         R"({"id":"a","workspace":"/w","socket":"/s","environment":{"1":"x"}})"}) {
     EXPECT_FALSE(parse_worker_file(text, "worker.json")) << text;
   }

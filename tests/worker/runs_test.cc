@@ -54,6 +54,20 @@ TEST(WorkerRuns, ForgetsTheOldestFinishedOnes) {
   EXPECT_NE(runs.find(5), nullptr);
 }
 
+TEST(WorkerRuns, TheLastPieceOfTheOutputHasTheChangedFiles) {
+  Runs runs{"alpha", {1}};
+  ASSERT_TRUE(runs.start(start_time));
+  runs.append(1, "x");
+  EXPECT_EQ(runs.output_of(*runs.find(1), 1).find("files"), std::string::npos);
+  runs.end(1, 0, start_time, {{{"d/\xff\"", 3, 7}}, true});
+  const std::string files = R"("files":[{"name":"d/)"
+                            "\xef\xbf\xbd"
+                            R"(\"","size":3,"is_dir":false,"modified_at":7}],"truncated":true})";
+  EXPECT_TRUE(runs.output_of(*runs.find(1), 0).ends_with(R"("cursor":1,)" + files));
+  EXPECT_EQ(runs.files_of(*runs.find(1), runs.find(1)->changed),
+            R"({"task_id":"alpha","run":1,)" + files);
+}
+
 TEST(WorkerRuns, OutputIsJsonWhateverTheTaskWrites) {
   Runs runs{"alpha", {1}};
   ASSERT_TRUE(runs.start(start_time));

@@ -23,7 +23,7 @@
 
       nixosModules = rec {
         stile = {
-          imports = [ ./module.nix ./agent-proxy.nix ./agent-spawner.nix ];
+          imports = [ ./module.nix ./agent-proxy.nix ./agent-spawner.nix ./mcp-a2a-workers.nix ];
           nixpkgs.overlays = [ self.overlays.default ];
         };
         default = stile;

@@ -234,6 +234,37 @@ def test_agent_spawner_has_the_options_of_its_config(run_folder):
             assert f"\n{key}={'yes' if setting else 'no'}\n" in unit, key
 
 
+def workers(inner):
+    return "{ services.stile.checkConfig = false; services.mcp-a2a-workers = { enable = true; " + inner + " }; }"
+
+
+def test_mcp_a2a_workers_brings_what_a_captain_needs(run_folder):
+    result = evaluate(run_folder, workers(""))
+    user = result["users"]["users"]["mcp-server"]
+    assert user["isSystemUser"] and user["extraGroups"] == ["agent-users"], "and no group that can grant"
+    assert result["users"]["groups"].keys() >= {"mcp-server", "agent-users"}
+    assert result["spawner"]["max_workers"] == 10, "the spawner is on"
+    assert "stile-web" in result["systemd"]["services"] and "stile-mcp" not in result["systemd"]["services"]
+    assert result["toml"]["server"]["read_only_group"] == "agent-users"
+    socket = result["systemd"]["sockets"]["stiled-read"]["socketConfig"]
+    documented = re.search(r"<!-- stiled-read.socket -->\n```ini\n(.*?)```", (ROOT / "docs/mcp.md").read_text(), re.S)[1]
+    for key in ("ListenStream", "FileDescriptorName", "Service", "SocketMode", "SocketGroup"):
+        assert f"{key}={socket[key]}\n" in documented
+    assert check(run_folder, result["toml"]).returncode == 0
+    assert all(entry["assertion"] for entry in result["assertions"])
+
+
+def test_mcp_a2a_workers_over_http_needs_a_token(run_folder):
+    result = evaluate(run_folder, workers('http.listen = "127.0.0.1:8129"; http.tokenFile = "/etc/mcp-token";'))
+    service = result["systemd"]["services"]["stile-mcp"]["serviceConfig"]
+    assert service["ExecStart"] == "/store/stile/bin/stile mcp --http 127.0.0.1:8129 --token-file %d/token"
+    assert service["LoadCredential"] == "token:/etc/mcp-token" and service["User"] == "mcp-server"
+    assert service["CapabilityBoundingSet"] == "" and service["NoNewPrivileges"] is True
+    result = evaluate(run_folder, workers('http.listen = "127.0.0.1:8129";'))
+    assert [entry["message"] for entry in result["assertions"] if not entry["assertion"]] == [
+        "services.mcp-a2a-workers: http.listen needs http.tokenFile"]
+
+
 @pytest.mark.parametrize("accepted, content", [(True, "x.example\ny.example\n"), (False, "old.example\n")])
 def test_update_agent_domains_keeps_the_old_list_if_the_new_is_refused(tmp_path, run_folder, accepted, content):
     update = [text for text in evaluate(run_folder, AGENT_PROXY)["scripts"] if text][2]

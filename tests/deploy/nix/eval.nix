@@ -16,7 +16,7 @@ let
   config = lib.evalModules {
     inherit lib pkgs;
     modules = [ (import ../../../deploy/nix/module.nix) (import ../../../deploy/nix/agent-proxy.nix)
-                (import ../../../deploy/nix/agent-spawner.nix) module ];
+                (import ../../../deploy/nix/agent-spawner.nix) (import ../../../deploy/nix/mcp-a2a-workers.nix) module ];
   };
 in
 # All of it, so that a name that no option has is found.

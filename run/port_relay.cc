@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <list>
@@ -15,7 +16,8 @@
 namespace stile::run {
 namespace {
 
-constexpr std::size_t max_pairs = 256;  // at the same time, over all ports
+using Clock = std::chrono::steady_clock;
+
 constexpr std::size_t buffer_bytes = std::size_t{64} << 10U;
 
 struct Side {
@@ -28,7 +30,10 @@ struct Side {
 struct Pair {
   Side client, target;
   bool is_connected = false, is_dead = false;
+  Clock::time_point moved = Clock::now();  // the last byte, in either direction
 };
+
+bool is_idle_longer(const Pair& left, const Pair& right) { return left.moved < right.moved; }
 
 bool would_wait() { return errno == EAGAIN || errno == EINTR || errno == EINPROGRESS; }
 
@@ -50,6 +55,7 @@ void read_from(Pair& pair, Side& from, Side& to) {
   const auto count = ::recv(from.fd.get(), bytes.data(), bytes.size() - to.pending.size(), 0);
   if (count > 0) {
     to.pending.append(bytes.data(), static_cast<std::size_t>(count));
+    pair.moved = Clock::now();
   } else if (count == 0) {
     from.has_ended = true;
   } else if (!would_wait()) {
@@ -60,7 +66,10 @@ void read_from(Pair& pair, Side& from, Side& to) {
 void write_to(Pair& pair, Side& to, const Side& from) {
   if (!to.pending.empty()) {
     const auto count = ::send(to.fd.get(), to.pending.data(), to.pending.size(), MSG_NOSIGNAL);
-    if (count > 0) to.pending.erase(0, static_cast<std::size_t>(count));
+    if (count > 0) {
+      to.pending.erase(0, static_cast<std::size_t>(count));
+      pair.moved = Clock::now();
+    }
     if (count < 0 && !would_wait()) pair.is_dead = true;
   }
   if (to.pending.empty() && from.has_ended && !to.is_shut) {
@@ -106,31 +115,46 @@ void accept_from(const UniqueFd& listener, std::uint16_t port, std::list<Pair>& 
   pair.target.fd = std::move(target);
 }
 
+// Until the first pair has been idle for too long; -1: there is none.
+int time_to_first(const std::list<Pair>& pairs, std::chrono::milliseconds idle) {
+  const auto first = std::min_element(pairs.begin(), pairs.end(), is_idle_longer);
+  if (first == pairs.end()) return -1;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(first->moved + idle - Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, idle.count()));
+}
+
 }  // namespace
 
-void relay_ports(const std::vector<UniqueFd>& listeners, const std::vector<std::uint16_t>& ports) {
+void relay_ports(const std::vector<UniqueFd>& listeners, const std::vector<std::uint16_t>& ports,
+                 const RelayLimits& limits) {
   std::list<Pair> pairs;
   std::vector<pollfd> waits;
   while (true) {
     waits.clear();
-    const bool takes_more = pairs.size() < max_pairs;
-    for (const auto& listener : listeners) {
-      waits.push_back({takes_more ? listener.get() : -1, POLLIN, 0});
-    }
+    for (const auto& listener : listeners) waits.push_back({listener.get(), POLLIN, 0});
     for (const auto& pair : pairs) {
       waits.push_back(pair.is_connected ? wait_for(pair.client, pair.target, true)
                                         : pollfd{-1, 0, 0});
       waits.push_back(wait_for(pair.target, pair.client, pair.is_connected));
     }
-    if (::poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) ::_exit(1);
+    if (::poll(waits.data(), waits.size(), time_to_first(pairs, limits.idle)) < 0) {
+      if (errno != EINTR) ::_exit(1);
+      continue;
+    }
     std::size_t at = listeners.size();
     for (auto& pair : pairs) {
       relay(pair, waits[at].revents, waits[at + 1].revents);
       at += 2;
     }
-    pairs.remove_if([](const Pair& pair) { return pair.is_dead; });
+    const auto oldest = Clock::now() - limits.idle;
+    pairs.remove_if([&](const Pair& pair) { return pair.is_dead || pair.moved <= oldest; });
     for (std::size_t i = 0; i < listeners.size(); ++i) {
-      if (waits[i].revents != 0) accept_from(listeners[i], ports[i], pairs);
+      if (waits[i].revents == 0) continue;
+      if (pairs.size() >= limits.connections) {
+        pairs.erase(std::min_element(pairs.begin(), pairs.end(), is_idle_longer));
+      }
+      accept_from(listeners[i], ports[i], pairs);
     }
   }
 }

@@ -1,6 +1,8 @@
 // relay_ports: takes connections of listeners to the same ports of 127.0.0.1.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -8,8 +10,14 @@
 
 namespace stile::run {
 
+struct RelayLimits {
+  std::size_t connections = 256;  // over all ports; a further one replaces the one idle for longest
+  std::chrono::milliseconds idle = std::chrono::hours{1};  // in both directions, as a tunnel's
+};
+
 // In the network namespace of the calling process. Never returns; one listener for each port.
 [[noreturn]] void relay_ports(const std::vector<UniqueFd>& listeners,
-                              const std::vector<std::uint16_t>& ports);
+                              const std::vector<std::uint16_t>& ports,
+                              const RelayLimits& limits = {});
 
 }  // namespace stile::run

@@ -3,6 +3,8 @@
 They speak what the agents speak: server-sent events of Anthropic's messages, OpenAI's responses and Gemini's contents.
 """
 
+import base64
+import hashlib
 import json
 from dataclasses import dataclass, field
 
@@ -120,19 +122,23 @@ class OpenAi(StandIn):
             return True
         if not target.endswith("/responses") or "input" not in request:
             return False
+        results = [item for item in request["input"] if item.get("type", "").endswith("call_output")]
+        send_events(exchange, [(event["type"], event) for event in self.events(request, len(results))])
+        return True
+
+    def events(self, request, results):
         names = {tool.get("name") for tool in request.get("tools") or []}
         call = None
         if pick(names, "exec_command", "shell_command", "shell"):
-            results = [item for item in request["input"] if item.get("type", "").endswith("call_output")]
-            call = self.next_call(request, len(results))
+            call = self.next_call(request, results)
         item = self.item(call, names) if call else {
             "type": "message", "role": "assistant", "id": "msg_1", "content": [{"type": "output_text", "text": DONE}]}
+        # A request that only warms up the connection gets no answer of the model.
+        items = [] if request.get("generate") is False else [item]
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
-        send_events(exchange, [(event["type"], event) for event in (
-            {"type": "response.created", "response": {"id": "resp_1"}},
-            {"type": "response.output_item.done", "output_index": 0, "item": item},
-            {"type": "response.completed", "response": {"id": "resp_1", "usage": usage, "output": [item]}})])
-        return True
+        return [{"type": "response.created", "response": {"id": "resp_1"}},
+                *({"type": "response.output_item.done", "output_index": 0, "item": one} for one in items),
+                {"type": "response.completed", "response": {"id": "resp_1", "usage": usage, "output": items}}]
 
     @staticmethod
     def item(call, names):
@@ -142,6 +148,52 @@ class OpenAi(StandIn):
                      "shell": {"command": ["sh", "-c", command]}}[name]
         return {"type": "function_call", "id": "fc_1", "call_id": f"call_{abs(hash(command)) % 10**9}", "name": name,
                 "arguments": json.dumps(arguments)}
+
+
+class OpenAiSocket(OpenAi):
+    """The same over a WebSocket: each text of the agent is a request, each event a text."""
+
+    def reply(self, exchange, request):
+        if not exchange.request.value("Upgrade"):
+            return super().reply(exchange, request)
+        key = exchange.request.value("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        accept = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
+        exchange.send(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                      f"Sec-WebSocket-Accept: {accept}\r\n\r\n".encode())
+        results = 0
+        while (text := read_text(exchange)) is not None:
+            wanted = json.loads(text)
+            # What the agent has sent on this connection before is not sent again.
+            results += sum(item.get("type", "").endswith("call_output") for item in wanted.get("input", []))
+            for event in self.events(wanted, results):
+                exchange.send(text_frame(json.dumps(event).encode()))
+        return True
+
+
+def read_text(exchange):
+    """The next text of a WebSocket client, put together from its frames; None: it has ended."""
+    message = b""
+    while len(head := exchange.read(2)) == 2:
+        size = head[1] & 0x7f
+        if size >= 126:
+            size = int.from_bytes(exchange.read(2 if size == 126 else 8), "big")
+        mask = exchange.read(4)
+        data = bytes(byte ^ mask[i % 4] for i, byte in enumerate(exchange.read(size)))
+        kind = head[0] & 0x0f
+        if kind == 8:
+            return None
+        if kind == 9:
+            exchange.send(bytes([0x8a, len(data)]) + data)
+        elif kind < 3:
+            message += data
+            if head[0] & 0x80:
+                return message
+    return None
+
+
+def text_frame(data):
+    size = bytes([len(data)]) if len(data) < 126 else b"\x7e" + len(data).to_bytes(2, "big")
+    return b"\x81" + size + data
 
 
 class Gemini(StandIn):

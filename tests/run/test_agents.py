@@ -4,14 +4,14 @@ scripts/agents installs them into build/agents, which `make programs-test` does.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from fence import USER
 from harness.cli import environment
 from harness.stiled import REPOSITORY
-from stand_in import DONE, Anthropic, Call, Gemini, OpenAi
+from stand_in import DONE, Anthropic, Call, Gemini, OpenAi, OpenAiSocket
 
 BIN = REPOSITORY / "build" / "agents" / "node_modules" / ".bin"
 PLANTED = "sk-planted-by-an-attacker-0123456789"
@@ -120,8 +120,24 @@ def test_agent_keeps_its_own_files_and_no_others(scene):
     assert sent_keys(scene) == {scene.agent.format.format(scene.agent.value)}
 
 
+CODEX = [agent for agent in AGENTS if agent.name == "codex"]
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("scene", [agent for agent in AGENTS if agent.name == "codex"], indirect=True, ids=["codex"])
+@pytest.mark.parametrize("scene", [replace(agent, stand_in=OpenAiSocket) for agent in CODEX], indirect=True, ids=["codex"])
+def test_an_agent_works_over_a_websocket(scene):
+    """The key is added to the upgrade; what the model and the agent say passes in both directions."""
+    done = start(scene, [Call("write", f"{scene.folder}/made.txt", "made\n"), Call("shell", text="cp made.txt copied.txt")])
+    assert done.code == 0 and DONE in done.out + done.err, done
+    assert (scene.folder / "copied.txt").read_text() == "made\n"
+    assert sent_keys(scene) == {scene.agent.format.format(scene.agent.value)}
+    upgrades = [request for request in scene.origin.requests if request.value("Upgrade")]
+    assert upgrades and not [request for request in scene.origin.requests if request.method == "POST"], scene.origin.paths()
+    assert len(scene.model.seen) >= 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scene", CODEX, indirect=True, ids=["codex"])
 def test_an_agents_own_sandbox_works_inside(scene):
     """It may write in its workspace and in /tmp only, and has no network."""
     done = start(scene, [Call("shell", text="echo x > in.txt; echo y > ~/out.txt; cat ~/out.txt > out.txt;"

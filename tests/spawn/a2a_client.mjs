@@ -54,13 +54,11 @@ for await (const event of client.sendMessageStream(request('echo begun; sleep in
   if (event.payload.$case === 'task') running = event.payload.value.id;
   if (event.payload.$case === 'artifactUpdate') break;
 }
-const heard = (async () => {
-  let last = 0;
-  for await (const event of client.resubscribeTask({ id: running, tenant: '' })) last = event.payload.value.status?.state ?? last;
-  return name(last);
-})();
+const events = client.resubscribeTask({ id: running, tenant: '' })[Symbol.asyncIterator]();
+let last = (await events.next()).value.payload.value.status.state;
 seen.canceled = name((await client.cancelTask({ id: running, tenant: '' })).status.state);
-if (await heard !== seen.canceled) throw new Error(`the stream ended with ${await heard}`);
+for (let next = await events.next(); !next.done; next = await events.next()) last = next.value.payload.value.status?.state ?? last;
+if (name(last) !== seen.canceled) throw new Error(`the stream ended with ${name(last)}`);
 
 seen.notFound = await problem(() => client.getTask({ id: '1-1', tenant: '' }));
 if (way !== '0.3') {

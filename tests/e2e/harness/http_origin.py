@@ -66,6 +66,10 @@ class Exchange:
         request.body, request.raw_body = bytes(body), bytes(raw)
         request.complete = is_whole
 
+    def read(self, size):
+        """So many bytes of what follows the head; fewer at the end."""
+        return self._reader.exactly(size)
+
     def send(self, *parts):
         for part in parts:
             self.conn.send(part)

@@ -266,7 +266,12 @@ def test_callers_that_wait_are_bounded(web, caller):
     task = run_task(caller, "sleep infinity")
     streams = [caller.stream(f"/tasks/{task}:subscribe") for _ in range(16)]
     assert caller.rest("POST", f"/tasks/{task}:subscribe")[0] == 503
-    assert caller.rest("GET", f"/tasks/{task}")[0] == 200
+    # They use connections of their own: the page and other callers of A2A still get theirs.
+    session = web.log_in()
+    for _ in range(20):
+        assert caller.rest("GET", f"/tasks/{task}")[0] == 200
+        status, answer, _ = web.call("GET", "/api/v1/agents/active", **session)
+        assert status == 200 and "alpha" in json.dumps(answer), answer
     for one in streams:
         one.answer.close()
     wait_for(lambda: web.open("POST", f"{caller.base}/tasks/{task}:subscribe", **caller.headers).status == 200,

@@ -145,6 +145,38 @@ def test_one_task_at_a_time_and_cancel(machine, spawn):
     assert machine.ask({"action": "cancel", "task_id": "alpha", "run": 9})["error"] == "there is no such task"
 
 
+def test_requests_at_the_same_moment(machine):
+    """Two terminates, a terminate while it starts, a second spawn of the same id: each gets one clear answer."""
+    script = """
+import json, socket, threading, time
+def send(**request):
+    made = socket.socket(socket.AF_UNIX); made.settimeout(60); made.connect("/run/agent-spawner/spawner.sock")
+    made.sendall(json.dumps({"task_id": "alpha", **request}).encode() + b"\\n")
+    return made
+def answer(made):
+    with made.makefile() as lines:
+        return json.loads(lines.readline())
+spawn = dict(action="spawn", workspace="/mnt/agents")
+for round in range(6):
+    first, second = send(**spawn), send(**spawn)
+    both = [answer(first), answer(second)]
+    assert sorted("auth_token" in one for one in both) == [False, True], both
+    ends = [send(action="terminate") for _ in range(3)]
+    assert [answer(one) for one in ends] == [{"task_id": "alpha", "status": "terminated"}] * 3
+    assert "not found" in answer(send(action="terminate"))["error"]
+    # While it starts, at another moment each time.
+    start = send(**spawn); time.sleep(0.03 * round); end = send(action="terminate")
+    assert answer(end) == {"task_id": "alpha", "status": "terminated"}
+    said = answer(start)
+    assert "auth_token" in said or "error" in said, said
+    assert answer(send(action="status")) == {"error": "Worker alpha not found"}
+print("held")
+"""
+    assert machine.run("python3", "-c", script).stdout == "held\n"
+    assert "agent-alpha" not in namespaces(machine)
+    assert not machine.path("/run/agent-spawner/workers/alpha").exists()
+
+
 def test_a_task_can_be_canceled_at_once(machine, spawn):
     """Also before its program has begun: it need not be killed five seconds later."""
     spawn("alpha")

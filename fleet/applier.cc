@@ -47,9 +47,10 @@ std::vector<config::FleetRefusal> Applier::refused() const {
 bool Applier::is_offline() const { return state_of(ledger_, {}, {}).offline; }
 
 void Applier::take(std::vector<StoredObject> found, UnixMicros now) {
-  for (auto& [name, text] : found) {
-    if (is_object_name(name) && (waiting_.size() < max_objects || waiting_.count(name) != 0)) {
-      waiting_[name] = {std::move(text), now};
+  for (auto& one : found) {
+    if (is_object_name(one.name) &&
+        (waiting_.size() < max_objects || waiting_.count(one.name) != 0)) {
+      waiting_[one.name] = {std::move(one.text), now};
     }
   }
   settle(now);

@@ -325,7 +325,7 @@ asio::awaitable<Result<void>> StoreSession::take_slice(Stay& here, std::string a
     co_return Result<void>{};
   }
   const std::uint64_t slice = std::min({slice_of(total), total - taken, total - own});
-  const auto swapped = co_await here.calls.swap(name, std::to_string(taken + slice), revision);
+  const auto swapped = co_await here.calls.replace(name, std::to_string(taken + slice), revision);
   if (!swapped) co_return swapped.error();
   if (*swapped) applier_.add_slice(agent, slice, 0, unix_micros());
   co_return Result<void>{};

@@ -129,8 +129,8 @@ asio::awaitable<Result<void>> Store::put(std::string name, std::string value, st
   co_return Result<void>{};
 }
 
-asio::awaitable<Result<bool>> Store::swap(std::string name, std::string value,
-                                          std::int64_t mod_revision) {
+asio::awaitable<Result<bool>> Store::replace(std::string name, std::string value,
+                                             std::int64_t mod_revision) {
   std::string request = swap_request(cluster_.key(name), value, mod_revision);
   const auto answer = co_await connection_.call("/kv/txn", std::move(request));
   if (!answer) co_return answer.error();

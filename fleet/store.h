@@ -54,8 +54,8 @@ class Store {
   [[nodiscard]] boost::asio::awaitable<Result<void>> put(std::string name, std::string value,
                                                          std::int64_t lease);
   // False: the key has changed since `mod_revision`, and nothing was written.
-  [[nodiscard]] boost::asio::awaitable<Result<bool>> swap(std::string name, std::string value,
-                                                          std::int64_t mod_revision);
+  [[nodiscard]] boost::asio::awaitable<Result<bool>> replace(std::string name, std::string value,
+                                                             std::int64_t mod_revision);
   [[nodiscard]] boost::asio::awaitable<Result<std::int64_t>> grant_lease(std::int64_t seconds);
   // False: it is gone.
   [[nodiscard]] boost::asio::awaitable<Result<bool>> keep_lease(std::int64_t lease);

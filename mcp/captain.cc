@@ -30,8 +30,8 @@ struct Renamed {
   const char* from;
   const char* to;
 };
-template <std::size_t count>
-Json picked(const Json& from, const std::array<Renamed, count>& names) {
+template <std::size_t Count>
+Json picked(const Json& from, const std::array<Renamed, Count>& names) {
   Json to = Json::object();
   for (const auto& name : names) {
     if (has(from, name.from)) to.set(name.to, *from.find(name.from));
@@ -60,8 +60,8 @@ constexpr std::array<Renamed, 4> file_names{{{"name", "name"},
                                              {"is_dir", "is_directory"},
                                              {"modified_at", "modified_at"}}};
 
-template <std::size_t count>
-Json list_with(const Json& items, const std::array<Renamed, count>& names) {
+template <std::size_t Count>
+Json list_with(const Json& items, const std::array<Renamed, Count>& names) {
   Json list = Json::list();
   for (const Json& item : items) list.add(picked(item, names));
   return list;

@@ -67,7 +67,7 @@ class StdioServer {
   void start(ToolCall called) {
     const auto key = called.id.dump();
     const auto call = std::make_shared<RunningCall>(
-        std::move(called), [this](std::string message) { write(message); });
+        std::move(called), [this](const std::string& message) { write(message); });
     {
       const std::lock_guard lock{mutex_};
       if (!calls_.emplace(key, call).second) {

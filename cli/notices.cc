@@ -159,7 +159,7 @@ void Notices::look_at_budget(const Json& agent, const char* name, Time now) {
   const auto id = text_of(agent, "id");
   const auto key = id + ' ' + name;
   if (total == 0 || left > total / 10) {
-    low_budgets_.erase(key);  // it was given anew
+    low_budgets_.erase(key);  // the budget was reset
     return;
   }
   if (!low_budgets_.insert(key).second) return;

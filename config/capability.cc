@@ -129,7 +129,7 @@ void read_parameters(const Node& node, const Reader& reader, Capability& capabil
       reader.error(node, in_quotes(name) + " is not a form of parameters",
                    "they are repository, location, image, model, name and refs");
     } else if (std::find(all.begin(), all.end(), *form) != all.end()) {
-      reader.error(node, in_quotes(name) + " stands here twice");
+      reader.error(node, in_quotes(name) + " is listed twice");
     } else {
       all.push_back(*form);
     }

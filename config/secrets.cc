@@ -112,7 +112,7 @@ acl::RequestRule request_rule(const RequestSettings& from) {
   return rule;
 }
 
-// A list of hosts in which each pattern stands once, with all that it belongs to.
+// A list of hosts that has each pattern once, with all that it belongs to.
 class HostList {
  public:
   explicit HostList(const std::string& source) : rules_{source} {}

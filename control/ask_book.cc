@@ -98,7 +98,7 @@ AskBook::Entry AskBook::enter(const Ask& question, const Life& life, bool wants_
   }
   Ask& ask = is_new ? asks.back() : *known;
   ++ask.count;
-  if (ask.agent_reason.empty() && question.asked_by.empty()) {  // nobody else speaks for the agent
+  if (ask.agent_reason.empty() && question.asked_by.empty()) {  // only the agent gives its reason
     ask.agent_reason = question.agent_reason.substr(0, max_reason_bytes);
   }
   const bool is_held = wants_hold && ask.state == Ask::State::open && may_hold(asks);

@@ -80,7 +80,7 @@ std::uint64_t highest_serial(const std::string& name, const std::vector<Pair>& c
 asio::awaitable<Result<Written>> write(Store& store, std::string name, Envelope envelope,
                                        std::int64_t revision) {
   const std::string text = envelope_text(envelope);
-  const auto swapped = co_await store.swap(name, text, revision);
+  const auto swapped = co_await store.replace(name, text, revision);
   if (!swapped) co_return swapped.error();
   if (*swapped) co_return Written{std::move(envelope), true};
   const Store::Wanted wanted{name, "", true, 0, false};
@@ -166,7 +166,7 @@ Result<Envelope> envelope_of(const std::string& name, Result<Written> written) {
   if (!written) return written.error();
   if (!written->is_written) {
     return Error{name +
-                 " was changed by somebody else at the same moment; look at it, then "
+                 " was changed in the store meanwhile; look at it, then "
                  "publish again"};
   }
   return std::move(written->envelope);

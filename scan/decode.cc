@@ -74,7 +74,7 @@ std::size_t end_of_lines(std::string_view text, std::size_t first) {
   }
 }
 
-// A digit that belongs to something else may stand before the run, or after it.
+// A digit that belongs to something else may be before the run, or after it.
 void append_hex_at_offsets(std::string_view run, bool tries_offsets, std::string& out) {
   if (run.size() < least_hex) return;
   append_hex_run(run, out);
@@ -85,7 +85,7 @@ void append_hex_at_offsets(std::string_view run, bool tries_offsets, std::string
   }
 }
 
-// The hexadecimal runs that stand between other characters of base64: a path, 0x, id-.
+// The hexadecimal runs between other characters of base64: a path, 0x, id-.
 void append_inner_hex(std::string_view run, bool tries_offsets, std::string& out) {
   // A run that is long enough covers a multiple of its least length.
   for (std::size_t i = least_hex - 1; i < run.size(); i += least_hex) {

@@ -14,7 +14,7 @@ namespace stile::scan {
 // Appends what the runs of base64 (both alphabets, with and without padding, also in lines) and of
 // hexadecimal digits stand for, with a zero byte after each. Runs that are too short for a key
 // are left out. `tries_offsets`: a run is also read from its second, third and fourth character on,
-// for the case that something else stands directly before the encoded text.
+// for the case that something else is directly before the encoded text.
 void append_decoded_runs(std::string_view text, bool tries_offsets, std::string& out);
 
 // The place at or before `at` from which a base64 run that reaches over it can be read on: a

@@ -53,7 +53,7 @@ class SpawnServer::Connection {
   static int on_ready(sd_event_source* /*source*/, int /*fd*/, std::uint32_t events,
                       void* userdata) {
     auto& self = *static_cast<Connection*>(userdata);
-    // The client has gone, and nobody reads an answer.
+    // The client is gone; there is no reader for an answer.
     const bool has_gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
     if (has_gone && (self.is_busy_ || (events & EPOLLIN) == 0)) {
       self.close();

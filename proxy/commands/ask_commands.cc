@@ -143,7 +143,7 @@ void Commands::ask(const Request& request, const Client& client) {
   }
   if (!decision.may_ask) {
     return client->fail({ErrorCode::denied_by_rule, std::string{acl::sentence(decision.reason)} +
-                                                        " Nobody is asked about this: " +
+                                                        " No person can be asked about this: " +
                                                         std::string{acl::text(decision.reason)}});
   }
   const auto asked = asks_.ask_for(question_about(*explanation, request), *explanation->agent,

@@ -262,7 +262,7 @@ void Commands::adopt_listener(const Request& request, const Client& client) {
 
 namespace {
 
-// Only sockets inside a namespace of the agent's own: there nobody else can reach them.
+// Only sockets inside a namespace of the agent's own: no other process can reach those.
 control::Outcome<void> check_captured(const UniqueFd& socket, const acl::Address& name_server) {
   const auto bad = [](std::string message) {
     return Failure{ErrorCode::bad_request, std::move(message)};

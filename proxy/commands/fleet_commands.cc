@@ -67,7 +67,7 @@ void Commands::fleet(const Request& request, const Client& client) {
   };
   const UniqueFd descriptor = client->take_descriptor();
   if (!descriptor) return reply();
-  // Signatures are verified by stile-fleet, so nobody else may bring a state.
+  // stile-fleet verifies the signatures, so no other user may set the state.
   const uid_t uid = client->peer().uid;
   if (uid != 0 && uid != ::geteuid() && !(daemon_.fleet_user && daemon_.fleet_user->id == uid)) {
     return client->fail(

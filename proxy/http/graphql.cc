@@ -265,7 +265,7 @@ class Document {
 // stand nowhere, not even there: whatever a server takes for code, it finds no such operation.
 std::string_view fault_of_text(std::string_view text) {
   constexpr std::string_view texts_elsewhere =
-      "the word mutation or subscription stands in it (texts belong in variables)";
+      "it contains the word mutation or subscription (put texts into variables)";
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '\r' && !text.substr(i + 1).starts_with('\n')) return "it has a \\r without a \\n";
@@ -295,7 +295,7 @@ std::string_view fault_of_graphql(std::string_view body) {
   std::string_view fault;
   const bool is_json = json.object([&](const std::string& name) {
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
-      fault = "a key stands there twice";
+      fault = "duplicate key";
       return false;
     }
     seen.push_back(name);

@@ -26,10 +26,10 @@ struct AskQuestion {
 struct AskTicket {
   enum class State : std::uint8_t {
     none,     // the agent has too many asks open, or the ask is gone
-    open,     // nobody has answered yet
+    open,     // not answered yet
     allowed,  // the policy has a grant for it, or had one
     refused,  // a person said no
-    expired,  // nobody answered in time
+    expired,  // not answered in time
   };
   State state = State::none;
   std::string id;

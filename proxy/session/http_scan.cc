@@ -40,7 +40,7 @@ bool comes_before(const http::Field* a, const http::Field* b) {
                                       [](char x, char y) { return to_lower(x) < to_lower(y); });
 }
 
-// The values of fields that stand there several times, put together: they may be one text.
+// The values of fields that occur several times, joined: they may be one text.
 std::string joined_values(const std::vector<http::Field>& fields) {
   std::vector<const http::Field*> sorted;
   sorted.reserve(fields.size());

@@ -377,7 +377,7 @@ TEST(Capability, FilesAreReadStrictly) {
       {"[[capability]]\nname = 'ab'\n", "'ab' is not a name like github:read"},
       {start + "parametres = []\n", "x.toml:5:1: capability.parametres: unknown key"},
       {start + "parameters = ['repo']\n", "is not a form of parameters"},
-      {start + "parameters = ['name', 'name']\n", "stands here twice"},
+      {start + "parameters = ['name', 'name']\n", "is listed twice"},
       {start + "[[capability.request]]\nhost = 'a.test'\npath = ['/x']\n",
        "x.toml:7:1: capability.request: unknown key; did you mean paths?"},
       {start + "[[capability.request]]\nhost = 'a.test'\npaths = ['/{name}']\n",

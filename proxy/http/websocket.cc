@@ -31,7 +31,14 @@ bool FrameReader::read_head() {
   return is_data && left_ >> 63U == 0;
 }
 
+void FrameReader::end_frame(std::size_t fed_bytes) noexcept {
+  if (!is_control_) is_in_message_ = (head_[0] & end_bit) == 0;
+  if (!is_in_message_) whole_bytes_ = fed_bytes;
+}
+
 bool FrameReader::feed(std::string_view bytes, std::string& data, std::string& control) {
+  const std::size_t fed = bytes.size();
+  whole_bytes_ = 0;
   while (!bytes.empty()) {
     if (is_in_payload_) {
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size()));
@@ -44,6 +51,7 @@ bool FrameReader::feed(std::string_view bytes, std::string& data, std::string& c
       bytes.remove_prefix(size);
       left_ -= size;
       is_in_payload_ = left_ > 0;
+      if (!is_in_payload_) end_frame(fed - bytes.size());
       continue;
     }
     head_[head_size_++] = static_cast<unsigned char>(bytes.front());
@@ -54,6 +62,7 @@ bool FrameReader::feed(std::string_view bytes, std::string& data, std::string& c
     if (head_size_ >= 2 && head_size_ == head_size(head_[1])) {
       head_size_ = 0;
       if (!read_head()) return false;
+      if (!is_in_payload_) end_frame(fed - bytes.size());
     }
   }
   return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "proxy/http/gunzip.h"
 #include "proxy/http/head.h"
 #include "proxy/http/scrub.h"
+#include "proxy/http/usage.h"
 #include "proxy/http/websocket.h"
 #include "proxy/session/client.h"
 #include "proxy/session/connector.h"
@@ -22,8 +24,8 @@
 namespace stile::session {
 
 // Both bodies stream at the same time: a child coroutine sends the request's, the exchange itself
-// the answer's. Neither holds more than one buffer, except that a body which is scanned is held up
-// to 64 KiB before anything goes to the origin.
+// the answer's. Neither holds more than one buffer, except that a body which is scanned, or a
+// message of a WebSocket, is held up to 64 KiB before anything of it goes to the origin.
 class HttpExchange {
  public:
   HttpExchange(Client& client, Connector& connector, Request& request, http::RequestHead& head);
@@ -63,7 +65,8 @@ class HttpExchange {
   [[nodiscard]] Reason scan_head();
   [[nodiscard]] Reason scan_held_body();
   [[nodiscard]] Reason scan_piece(std::string& data, bool is_end);
-  [[nodiscard]] Reason scan_frames(std::string_view bytes);
+  [[nodiscard]] Reason scan_frames(std::string& bytes);
+  void hold_frames(std::string& bytes, std::size_t payload_bytes);
   [[nodiscard]] Reason judge_search(std::string_view place);
   [[nodiscard]] Reason judge_found(scan::Found found, std::string_view place);
   Task<Reason> forward();
@@ -83,6 +86,9 @@ class HttpExchange {
   Task<Reason> send_scrubbed(std::string_view body, bool is_end, http::Framing framing);
   Task<Reason> relay_websocket(const http::ResponseHead& head);
   Task<Reason> read_origin();
+  void begin_usage(const http::ResponseHead& head);
+  void read_usage(std::string_view body);
+  [[nodiscard]] std::uint64_t tokens_used(Reason reason) const;
   void stop_upload() noexcept;
   void wipe_secrets();
   void be_patient(bool on) noexcept;
@@ -107,11 +113,16 @@ class HttpExchange {
   std::size_t head_end_ = 0;  // in from_origin_
   std::size_t burst_ = 0;     // bytes read since other connections last went first
   std::string to_client_;
-  std::vector<std::string> secret_values_;  // of the headers that Stile sets
-  std::optional<std::uint64_t> max_body_;   // of the request
-  std::uint64_t body_bytes_ = 0;            // of the request, so far
-  std::optional<http::Scrubber> scrubber_;  // of the answer
-  std::optional<http::Gunzip> gunzip_;      // of an answer that is scrubbed
+  std::vector<std::string> secret_values_;    // of the headers that Stile sets
+  std::optional<std::uint64_t> max_body_;     // of the request
+  std::uint64_t body_bytes_ = 0;              // of the request, so far
+  std::optional<http::Scrubber> scrubber_;    // of the answer
+  std::optional<http::Gunzip> gunzip_;        // of an answer that is scrubbed
+  std::optional<http::UsageReader> usage_;    // of an answer whose tokens are counted
+  std::optional<http::Gunzip> usage_gunzip_;  // of the same
+  std::uint64_t decoded_ = 0;                 // bytes that it gave
+  bool is_stream_ = false;                    // of events
+  bool answer_has_body_ = false, answer_is_whole_ = false;
   bool wants_websocket_ = false, is_relaying_ = false;
   std::shared_ptr<const scan::Watch> scanned_by_;  // null: the request is not scanned
   std::shared_ptr<const scan::Texts> scan_texts_;
@@ -123,6 +134,12 @@ class HttpExchange {
   std::string held_back_;    // is not sent yet
   std::size_t fresh_ = 0;    // bytes at its end that were not looked at
   http::FrameReader frames_;
+  // Of a WebSocket, held_back_ has frames; these are its pieces.
+  struct HeldPiece {
+    std::size_t bytes = 0, payload_bytes = 0;
+  };
+  std::deque<HeldPiece> held_pieces_;
+  std::size_t message_bytes_ = 0;  // payload of the message that is not whole yet
   bool upload_runs_ = false, upload_stopped_ = false;
   Reason upload_result_ = Reason::none;
   Event upload_done_;

@@ -24,11 +24,18 @@ constexpr std::size_t least_piece = 1024;
 constexpr scan::Found always =
     scan::bit_of(scan::secrets_number) | scan::bit_of(scan::placeholders_number);
 
-scan::Search::Of declared_coding(const http::RequestHead& head) {
+// The codings that the head declares, in lower case, separated by commas.
+std::string declared_codings(const http::RequestHead& head) {
   std::string codings;
   for (const http::Field& field : head.fields) {
-    if (equal_ignoring_case(field.name, "content-encoding")) codings += lower_case(field.value);
+    if (!equal_ignoring_case(field.name, "content-encoding")) continue;
+    if (!codings.empty()) codings += ',';
+    codings += lower_case(field.value);
   }
+  return codings;
+}
+
+scan::Search::Of search_of(const std::string& codings) {
   using Of = scan::Search::Of;
   if (codings.find("gzip") != std::string::npos) return Of::gzip_body;
   return codings.find("deflate") != std::string::npos ? Of::deflate_body : Of::body;
@@ -113,7 +120,13 @@ HttpExchange::Reason HttpExchange::scan_held() {
     scan_texts_ = watch->texts();
     const Reason reason = scan_head();
     if (reason != Reason::none) return reason;
-    search_.emplace(scan_texts_, declared_coding(head_));
+    const std::string codings = declared_codings(head_);
+    // One in another would be read one deep, and each origin reads an unusual list differently.
+    if (head_.framing != http::Framing::none && codings.find(',') != std::string::npos) {
+      request_.head_fault = "several content codings cannot be looked through; use one";
+      return Reason::bad_request;
+    }
+    search_.emplace(scan_texts_, search_of(codings));
     control_search_.emplace(scan_texts_, scan::Search::Of::head);
     if (head_.framing != http::Framing::none) {
       const Reason in_body = scan_held_body();
@@ -294,17 +307,58 @@ HttpExchange::Reason HttpExchange::scan_piece(std::string& data, bool is_end) {
   return Reason::none;
 }
 
-// Frames go on as they are, since they cannot be held: a peer may wait for each.
-HttpExchange::Reason HttpExchange::scan_frames(std::string_view bytes) {
+// Looks at the next frames and turns them into what may be sent now.
+HttpExchange::Reason HttpExchange::scan_frames(std::string& bytes) {
   std::string data, control;
   if (!frames_.feed(bytes, data, control)) return Reason::bad_request;
   burst_ += scan::Search::overlap;  // is looked at again, however little arrived
   if (!data.empty()) search_->feed(data);
-  const Reason found = judge_search("the WebSocket");
-  if (found != Reason::none || control.empty()) return found;
-  control_search_->feed(control);
-  if (control_search_->is_too_dense()) return Reason::body_too_large;
-  return judge_found(control_search_->found(), "the WebSocket");
+  Reason found = judge_search("the WebSocket");
+  if (found != Reason::none) return found;
+  if (!control.empty()) {
+    control_search_->feed(control);
+    if (control_search_->is_too_dense()) return Reason::body_too_large;
+    found = judge_found(control_search_->found(), "the WebSocket");
+    if (found != Reason::none) return found;
+  }
+  hold_frames(bytes, data.size());
+  return held_back_.size() <= most_held_raw ? Reason::none : Reason::body_too_large;
+}
+
+// A message is held as a body is: until it is whole and clean, up to a bound; then its end is,
+// until enough came after it. What is held is counted by its payload: frames can be empty.
+void HttpExchange::hold_frames(std::string& bytes, std::size_t payload_bytes) {
+  const std::size_t rest = bytes.size() - frames_.whole_bytes();
+  const bool has_end = frames_.whole_bytes() > 0;
+  held_back_ += bytes;
+  if (has_end) {  // all but the beginning of the next message
+    bytes.assign(held_back_, 0, held_back_.size() - rest);
+    held_back_.erase(0, bytes.size());
+    held_pieces_.clear();
+    message_bytes_ = 0;
+    payload_bytes = std::min(payload_bytes, rest);
+  } else {
+    bytes.clear();
+  }
+  if (rest == 0) return;
+  message_bytes_ += payload_bytes;
+  if (held_pieces_.empty() || held_pieces_.back().bytes >= least_piece) {
+    held_pieces_.emplace_back();
+  }
+  held_pieces_.back().bytes += rest;
+  held_pieces_.back().payload_bytes += payload_bytes;
+  if (message_bytes_ <= most_held) return;
+  const std::size_t kept = std::max(least_held_back, scan_texts_->longest());
+  std::size_t payload = 0;
+  for (const HeldPiece& piece : held_pieces_) payload += piece.payload_bytes;
+  std::size_t free = 0;
+  while (payload - held_pieces_.front().payload_bytes >= kept) {
+    payload -= held_pieces_.front().payload_bytes;
+    free += held_pieces_.front().bytes;
+    held_pieces_.pop_front();
+  }
+  bytes.append(held_back_, 0, free);
+  held_back_.erase(0, free);
 }
 
 }  // namespace stile::session

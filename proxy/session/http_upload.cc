@@ -80,6 +80,7 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
       if (search_) {
         const Reason found = scan_frames(in);
         if (found != Reason::none) co_return found;
+        if (in.empty()) continue;  // it waits for the rest of its message
       }
       const Reason failed = co_await send_paid(in);
       if (failed != Reason::none) co_return failed;

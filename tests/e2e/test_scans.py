@@ -361,12 +361,73 @@ def test_a_token_in_a_websocket_cuts_it(scanned):
     assert inside.client.recv_exactly(1) == b"+"
     token = TOKEN.encode()
     inside.client.send(frame(token[:10], 0x01) + frame(b"ping", 0x89))
-    assert inside.client.recv_exactly(1) == b"+"
     inside.client.send(frame(token[10:], 0x80))
     close = proxy.audit.wait_one(event="close", reason="secret-found")
     assert (close["scan"], close["detail"]) == ("tokens", "in the WebSocket")
     sent = b"".join(one.received for one in scanned.origin.connections)
-    assert frame(token[10:], 0x80) not in sent
+    assert sent.endswith(frame(b"hello")), "nothing of the message that has it"
+
+
+def received(scanned):
+    return b"".join(one.received for one in scanned.origin.connections)
+
+
+def test_a_frame_that_arrives_in_parts_is_held_until_it_is_whole(scanned):
+    proxy = scanned.start()
+    inside = open_websocket(scanned, proxy)
+    inside.client.send(frame(b"hello"))
+    assert inside.client.recv_exactly(1) == b"+"
+    whole = frame(b"some text " + TOKEN.encode() + b" and more")
+    for at in range(len(whole)):
+        inside.client.try_send(whole[at:at + 1])
+    assert proxy.audit.wait_one(event="close", reason="secret-found")
+    assert received(scanned).endswith(frame(b"hello"))
+
+
+def test_clean_messages_pass_as_they_were_sent_in_parts_of_any_size(scanned):
+    proxy = scanned.start()
+    inside = open_websocket(scanned, proxy)
+    text = b"".join(b"%07d " % i for i in range(25000))  # 200 kB
+    big = b"".join(frame(text[at:at + 60000], 0x01 if at == 0 else 0x00)
+                   for at in range(0, len(text), 60000)) + frame(b"", 0x80)
+    sent = frame(b"a") + frame(b"ping", 0x89) + big + frame(b"", 0x81) + frame(b"z" * 70)
+    for at in range(0, len(sent), 7001):
+        inside.client.send(sent[at:at + 7001])
+    until(lambda: received(scanned).endswith(sent), 15, "all frames")
+
+
+def test_beyond_64_kib_the_beginning_of_a_token_stays_back(scanned):
+    """Also if empty frames follow each of its letters."""
+    proxy = scanned.start()
+    inside = open_websocket(scanned, proxy)
+    inside.client.send(b"".join(frame(b"x" * 60000, 0x01 if i == 0 else 0x00) for i in range(3)))
+    until(lambda: len(received(scanned)) > 64 << 10, 15, "the beginning of the message")
+    for letter in b" " + TOKEN.encode():
+        inside.client.try_send(frame(bytes([letter]), 0x00) + frame(b"", 0x00) * 300)
+    assert proxy.audit.wait_one(event="close", reason="secret-found")
+    assert frame(TOKEN[:1].encode(), 0x00) not in received(scanned)
+
+
+def test_frames_without_a_payload_are_not_held_without_end(scanned):
+    proxy = scanned.start()
+    inside = open_websocket(scanned, proxy)
+    while inside.client.try_send(frame(b"", 0x00) * 5000):
+        pass
+    assert proxy.audit.wait_one(event="close", reason="body-too-large")
+
+
+@pytest.mark.parametrize("headers", [
+    ["Content-Encoding: gzip, gzip"], ["Content-Encoding: deflate, gzip"],
+    ["Content-Encoding: gzip", "content-encoding: gzip"], ["Content-Encoding: identity,gzip"],
+    ["Content-Encoding: gzip, br"],
+])
+def test_a_body_in_several_codings_is_refused(scanned, headers):
+    proxy = scanned.start()
+    body = gzip.compress(gzip.compress(TOKEN.encode()))
+    answer = Inside(scanned, proxy).ask("POST", "/", headers, body)
+    assert_denied(proxy, answer, "bad-request")
+    assert "several content codings" in proxy.audit.only(event="deny")["detail"]
+    assert_got_nothing(scanned.origin)
 
 
 def test_what_is_not_a_readable_frame_cuts_the_websocket(scanned):

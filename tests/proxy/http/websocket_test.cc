@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace stile::http {
 namespace {
 
@@ -61,6 +63,40 @@ TEST(FrameReader, JoinsPartsOfAMessageAroundControlFrames) {
     EXPECT_TRUE(result.is_good);
     EXPECT_EQ(result.data, "one text");
     EXPECT_EQ(result.control, "pingbye");
+  }
+}
+
+// What was whole of all bytes so far, after each piece.
+std::vector<std::size_t> whole_after(std::string_view bytes, std::size_t piece) {
+  FrameReader reader;
+  std::string data, control;
+  std::vector<std::size_t> all;
+  std::size_t whole = 0;
+  for (std::size_t i = 0; i < bytes.size(); i += piece) {
+    EXPECT_TRUE(reader.feed(bytes.substr(i, piece), data, control));
+    if (reader.whole_bytes() > 0) whole = i + reader.whole_bytes();
+    all.push_back(whole);
+  }
+  return all;
+}
+
+TEST(FrameReader, KnowsWhereMessagesEnd) {
+  const std::string first = client_frame(0x01, "one") + client_frame(0x89, "ping") +
+                            client_frame(0x00, "") + client_frame(0x80, "two");
+  const std::string second = first + client_frame(0x8a, ""),
+                    third = second + client_frame(0x81, "");
+  const std::string bytes = third + client_frame(0x81, "open").substr(0, 8);
+  const auto at = whole_after(bytes, 1);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const std::size_t fed = i + 1;
+    const std::size_t expected = fed >= third.size()    ? third.size()
+                                 : fed >= second.size() ? second.size()
+                                 : fed >= first.size()  ? first.size()
+                                                        : 0;
+    EXPECT_EQ(at[i], expected) << fed;
+  }
+  for (std::size_t piece = 2; piece <= bytes.size(); ++piece) {
+    EXPECT_EQ(whole_after(bytes, piece).back(), third.size()) << piece;
   }
 }
 

@@ -1,8 +1,12 @@
 // Micro-benchmarks of scans: bytes a second for clean bodies, and for bodies that are made to hurt.
 // The counter `work` is the number of bytes that were looked at for each byte of the body.
 #include <benchmark/benchmark.h>
+#include <re2/re2.h>
+#include <re2/set.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/base64.h"
 #include "samples.h"
@@ -50,9 +54,39 @@ void search(benchmark::State& state, const std::string& body,
   state.counters["work"] = static_cast<double>(work) / static_cast<double>(body.size());
 }
 
+// One layer only, as it was sent: by anchors, and as one RE2::Set of the same shapes. See
+// docs/decisions/0004-anchors-for-built-in-scans.md.
+void look_by_anchors(benchmark::State& state, const std::string& body,
+                     const std::shared_ptr<const Texts>& texts) {
+  while (state.KeepRunning()) benchmark::DoNotOptimize(texts->look_at(body));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(body.size()));
+}
+
+void look_by_re2_set(benchmark::State& state, const std::string& body) {
+  RE2::Options options;
+  options.set_encoding(RE2::Options::EncodingLatin1);
+  RE2::Set set{options, RE2::UNANCHORED};
+  for (const Shape& shape : shapes()) {
+    if (shape.set != Set::tokens) continue;
+    const std::string first{shape.first};
+    const std::size_t least = std::max<std::size_t>(shape.least, 1);
+    set.Add(RE2::QuoteMeta(first) + "[0-9A-Za-z_+/.-]{" + std::to_string(least) + "}", nullptr);
+  }
+  set.Compile();
+  std::vector<int> found;
+  while (state.KeepRunning()) benchmark::DoNotOptimize(set.Match(body, &found));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(body.size()));
+}
+
 const auto only_tokens = texts_of({{"tokens", "", ScanAction::refuse}});
 const auto own = texts_of({{"own", R"(corp\.example|(?i)project bluebird)", ScanAction::refuse}});
 
+BENCHMARK_CAPTURE(look_by_anchors, prose, prose(), only_tokens);
+BENCHMARK_CAPTURE(look_by_re2_set, prose, prose());
+BENCHMARK_CAPTURE(look_by_anchors, conversation, conversation(), only_tokens);
+BENCHMARK_CAPTURE(look_by_re2_set, conversation, conversation());
+BENCHMARK_CAPTURE(look_by_anchors, binary, random_bytes(body_bytes, 2), only_tokens);
+BENCHMARK_CAPTURE(look_by_re2_set, binary, random_bytes(body_bytes, 2));
 BENCHMARK_CAPTURE(search, prose_tokens, prose(), only_tokens);
 BENCHMARK_CAPTURE(search, conversation_tokens, conversation(), only_tokens);
 BENCHMARK_CAPTURE(search, image_tokens, stile::base64(random_bytes(body_bytes * 3 / 4, 1)),
@@ -64,6 +98,9 @@ BENCHMARK_CAPTURE(search, hostile_prefixes, repeated("sk-ant-"), all_sets());
 BENCHMARK_CAPTURE(search, hostile_short_runs, repeated(random_text(511, 3) + " "), all_sets());
 BENCHMARK_CAPTURE(search, hostile_percent, repeated("%25252541"), all_sets());
 BENCHMARK_CAPTURE(search, hostile_base58, repeated("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb "),
+                  all_sets());
+BENCHMARK_CAPTURE(search, hostile_seed_phrases,
+                  repeated("legal winner thank year wave sausage worth useful tiger oval acid "),
                   all_sets());
 BENCHMARK_CAPTURE(search, hostile_cards, repeated("4539 5787 6362 1487 "), all_sets());
 

@@ -6,6 +6,7 @@
 #include "base/encoded_forms.h"
 #include "base/wipe.h"
 #include "scan/numbers.h"
+#include "scan/seed_phrase.h"
 
 namespace stile::scan {
 
@@ -74,7 +75,9 @@ Found Texts::look_at(std::string_view text) const {
     return true;
   });
   if (rules_->of(Set::payment) != 0 && has_payment(text)) found |= rules_->of(Set::payment);
-  if (rules_->of(Set::wallets) != 0 && has_wallet(text)) found |= rules_->of(Set::wallets);
+  if (rules_->of(Set::wallets) != 0 && (has_wallet(text) || has_seed_phrase(text))) {
+    found |= rules_->of(Set::wallets);
+  }
   return found;
 }
 

@@ -1,0 +1,162 @@
+// Seed phrases of wallets: runs of words of the list, then the checksum.
+#include "scan/seed_phrase.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ascii.h"
+#include "base/sha256.h"
+#include "scan/alphabet.h"
+#include "scan/seed_words.h"
+
+namespace stile::scan {
+namespace {
+
+constexpr std::size_t shortest_word = 3, longest_word = 8;
+constexpr unsigned word_bits = 11;
+constexpr std::array<std::size_t, 5> phrase_sizes{12, 15, 18, 21, 24};
+// A longer run is a list of words. In 400 MB of documentation and code the longest run had 11.
+constexpr std::size_t longest_run = 40;
+// Checksums that are computed: these, and one for so many bytes of the text.
+constexpr std::size_t least_checks = 128, bytes_per_check = 64;
+constexpr std::uint16_t letters = lower | upper;
+
+// The list, and where the words with each two first letters begin.
+class WordList {
+ public:
+  WordList() {
+    std::size_t at = 0, count = 0;
+    while (count < seed_word_count) {
+      const std::size_t end = seed_words.find('\n', at);
+      words_[count] = seed_words.substr(at, end - at);
+      const std::size_t bucket = bucket_of(words_[count][0], words_[count][1]);
+      if (begins_[bucket] == seed_word_count) begins_[bucket] = static_cast<std::uint16_t>(count);
+      ++count;
+      at = end + 1;
+    }
+  }
+
+  [[nodiscard]] std::optional<std::uint16_t> find(std::string_view lower_case_word) const {
+    const std::size_t bucket = bucket_of(lower_case_word[0], lower_case_word[1]);
+    for (std::size_t i = begins_[bucket]; i < seed_word_count; ++i) {
+      if (words_[i] == lower_case_word) return static_cast<std::uint16_t>(i);
+      if (words_[i].substr(0, 2) != lower_case_word.substr(0, 2)) break;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static std::size_t bucket_of(char first, char second) {
+    return static_cast<std::size_t>(first - 'a') * 26 + static_cast<std::size_t>(second - 'a');
+  }
+  static constexpr std::array<std::uint16_t, std::size_t{26}* 26> no_words = [] {
+    std::array<std::uint16_t, std::size_t{26} * 26> none{};
+    none.fill(seed_word_count);
+    return none;
+  }();
+
+  std::array<std::string_view, seed_word_count> words_;
+  std::array<std::uint16_t, std::size_t{26}* 26> begins_ = no_words;
+};
+
+using Words = std::span<const std::uint16_t>;
+
+// Made by chance: the phrases of documentation repeat words, and lists are sorted.
+bool is_random(Words phrase) {
+  std::vector<std::uint16_t> sorted{phrase.begin(), phrase.end()};
+  std::sort(sorted.begin(), sorted.end());
+  if (std::equal(sorted.begin(), sorted.end(), phrase.begin())) return false;
+  const auto distinct =
+      static_cast<std::size_t>(std::unique(sorted.begin(), sorted.end()) - sorted.begin());
+  return distinct * 4 > phrase.size() * 3;
+}
+
+// The words are numbers of 11 bits; of these, the last bits are the first of the hash of the rest.
+bool passes_checksum(Words phrase) {
+  std::string bytes;
+  unsigned held = 0, held_bits = 0;
+  for (const std::uint16_t word : phrase) {
+    held = held << word_bits | word;
+    held_bits += word_bits;
+    for (; held_bits >= 8; held_bits -= 8) bytes += static_cast<char>(held >> (held_bits - 8));
+  }
+  // 4 bits for 12 words, up to 8 for 24, which are then a byte of their own.
+  const auto check_bits = static_cast<unsigned>(phrase.size() / 3);
+  unsigned check = held & ((1U << held_bits) - 1);
+  if (held_bits == 0) {
+    check = static_cast<unsigned char>(bytes.back());
+    bytes.pop_back();
+  }
+  Sha256 hash;
+  const HexHash hex_digits = hash.hash(bytes);
+  const auto value = [](char digit) {
+    return static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+  };
+  const unsigned first = value(hex_digits[0]) << 4U | value(hex_digits[1]);
+  return first >> (8 - check_bits) == check;
+}
+
+bool has_phrase_in(Words run, std::size_t& checks_left) {
+  if (run.size() > longest_run) return false;
+  for (const std::size_t size : phrase_sizes) {
+    for (std::size_t at = 0; at + size <= run.size(); ++at) {
+      if (!is_random(run.subspan(at, size))) continue;
+      if (checks_left == 0) return false;
+      --checks_left;
+      if (passes_checksum(run.subspan(at, size))) return true;
+    }
+  }
+  return false;
+}
+
+bool is_part_of_a_word(char c) { return is_in(word, c) || (c & '\x80') != 0; }
+
+}  // namespace
+
+std::optional<std::uint16_t> seed_word(std::string_view word) {
+  static const WordList list;
+  if (word.size() < shortest_word || word.size() > longest_word) return std::nullopt;
+  std::array<char, longest_word> folded{};
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (!is_in(letters, word[i])) return std::nullopt;
+    folded[i] = to_lower(word[i]);
+  }
+  return list.find({folded.data(), word.size()});
+}
+
+bool has_seed_phrase(std::string_view text) {
+  std::size_t checks_left = least_checks + text.size() / bytes_per_check;
+  std::vector<std::uint16_t> run;
+  const auto end_run = [&] {
+    const bool found = run.size() >= phrase_sizes.front() && has_phrase_in(run, checks_left);
+    run.clear();
+    return found;
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (is_in(space, c)) {
+      ++at;
+      continue;
+    }
+    const std::size_t size = run_length(text, at, letters, longest_word + 1);
+    const bool begins = at == 0 || !is_part_of_a_word(text[at - 1]);
+    const std::size_t after = at + size;
+    const bool ends = after == text.size() || !is_part_of_a_word(text[after]);
+    const auto found = begins && ends ? seed_word(text.substr(at, size)) : std::nullopt;
+    if (!found) {
+      if (end_run()) return true;
+      at += std::max<std::size_t>(size, 1);
+      continue;
+    }
+    run.push_back(*found);
+    at = after;
+    // Anything but white space ends the run.
+    if (at < text.size() && !is_in(space, text[at]) && end_run()) return true;
+  }
+  return end_run();
+}
+
+}  // namespace stile::scan

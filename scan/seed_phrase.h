@@ -1,0 +1,19 @@
+// Seed phrases of wallets (BIP 39): 12 to 24 words of a list, the last with a checksum. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace stile::scan {
+
+inline constexpr std::size_t seed_word_count = 2048;
+
+// The place of a word in the list, upper or lower case; nullopt: it is not in it.
+[[nodiscard]] std::optional<std::uint16_t> seed_word(std::string_view word);
+
+// A phrase of English words with white space between them, on its own or among other words. The
+// phrases of documentation, which repeat words, and lists in alphabetical order are not counted.
+[[nodiscard]] bool has_seed_phrase(std::string_view text);
+
+}  // namespace stile::scan

@@ -2,6 +2,7 @@
 #include "config/fleet_layer.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -193,10 +194,24 @@ class Layering {
       if (!secret.command.empty()) {
         reader.error(element, "a fleet's policy cannot run commands on a host",
                      "name a file or a credential");
+      } else if (is_key_of_the_fleet(secret.file)) {
+        reader.error(element, secret.file + " is this host's own key to the fleet");
       } else if (secrets_.insert(secret.name).second) {
+        secret.is_of_fleet = true;
         settings_.secret.push_back(std::move(secret));
       }
     }
+  }
+
+  // A secret goes out in requests: what this host proves itself with must not.
+  [[nodiscard]] bool is_key_of_the_fleet(const std::string& file) const {
+    for (const auto* own : {&settings_.fleet.key, &settings_.fleet.password_file}) {
+      std::error_code failed;
+      if (!own->empty() && !file.empty() && std::filesystem::equivalent(*own, file, failed)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void add_scans(const Node& node, const Reader& reader) {

@@ -97,6 +97,11 @@ Result<std::string> read_value(const SecretSettings& secret, const std::string& 
   return Result<std::string>{boost::system::in_place_value, std::move(value)};
 }
 
+std::string taken_text(const std::string& own) {
+  return "it has the value of this host's secret " + in_quotes(own) +
+         " and would go to other hosts or paths";
+}
+
 acl::RequestRule request_rule(const RequestSettings& from) {
   acl::RequestRule rule;
   const bool is_any =
@@ -110,6 +115,23 @@ acl::RequestRule request_rule(const RequestSettings& from) {
   rule.graphql_query = from.graphql_query;
   for (const auto& name : from.keep_headers) rule.keep_headers.push_back(lower_case(name));
   return rule;
+}
+
+bool covers(const acl::Pattern& wide, const acl::Pattern& narrow) {
+  return acl::covers_names(wide.kind, wide.name, narrow.kind, narrow.name) &&
+         (wide.reach == acl::Pattern::Reach::bare ||
+          (wide.reach == narrow.reach && wide.port == narrow.port));
+}
+
+// Whether a secret goes nowhere that the other one does not go.
+bool is_within(const SecretSettings& narrow, const SecretSettings& wide) {
+  const auto is_covered = [&wide](const PlacedPattern& host) {
+    return std::any_of(wide.hosts.begin(), wide.hosts.end(), [&host](const PlacedPattern& own) {
+      return covers(own.pattern, host.pattern);
+    });
+  };
+  return std::all_of(narrow.hosts.begin(), narrow.hosts.end(), is_covered) &&
+         (wide.paths.empty() || wide.paths == narrow.paths);
 }
 
 // A list of hosts that has each pattern once, with all that it belongs to.
@@ -186,6 +208,23 @@ void Secrets::read_values(uid_t owner, std::int64_t now_us, Diagnostics& problem
                      entry.file + ": " + value.error().message);
     }
   }
+  for (const auto& [name, entry] : entries_) {
+    const auto value = entry.secret->value->get();
+    const Entry* own = value ? taken_from(entry, value->view()) : nullptr;
+    if (own == nullptr) continue;
+    problems.error(entry.settings.place, "secret." + name, taken_text(own->settings.name));
+  }
+}
+
+// By the value: one file has many names, and may be copied.
+const Secrets::Entry* Secrets::taken_from(const Entry& of_fleet, std::string_view value) const {
+  if (!of_fleet.settings.is_of_fleet) return nullptr;
+  for (const auto& [name, entry] : entries_) {
+    if (entry.settings.is_of_fleet || is_within(of_fleet.settings, entry.settings)) continue;
+    const auto own = entry.secret->value->get();
+    if (own && own->view() == value) return &entry;
+  }
+  return nullptr;
 }
 
 std::vector<std::string> Secrets::refresh(uid_t owner, std::int64_t now_us) const {
@@ -195,6 +234,11 @@ std::vector<std::string> Secrets::refresh(uid_t owner, std::int64_t now_us) cons
     auto value = read_value(entry.settings, entry.file, owner);
     if (!value) {
       failures.push_back("secret " + name + ": " + entry.file + ": " + value.error().message);
+      continue;
+    }
+    if (const Entry* own = taken_from(entry, *value)) {
+      failures.push_back("secret " + name + ": " + taken_text(own->settings.name));
+      wipe(*value);
       continue;
     }
     const auto old = entry.secret->value->get();

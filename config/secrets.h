@@ -43,6 +43,10 @@ class Secrets {
   [[nodiscard]] std::vector<std::string> refresh(uid_t owner, std::int64_t now_us) const;
 
  private:
+  // The host's own secret with this value that a policy of the fleet would send elsewhere; null:
+  // none.
+  [[nodiscard]] const Entry* taken_from(const Entry& of_fleet, std::string_view value) const;
+
   std::map<std::string, Entry> entries_;
 };
 

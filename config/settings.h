@@ -195,6 +195,7 @@ struct SecretSettings {
   bool refuses_own = false;
   std::string agent_env;
   std::string placeholder;
+  bool is_of_fleet = false;  // of a fleet's policy, not of this host's file
 };
 
 // One [[scan]]: what requests must not carry.
@@ -218,6 +219,13 @@ struct RequestSettings {
   bool graphql_query = false;         // only of capabilities: the body is one GraphQL query
   std::vector<acl::RefPattern> refs;  // only of capabilities: a git push to these
   friend bool operator==(const RequestSettings&, const RequestSettings&) = default;
+};
+
+// One [[agent.budget]].
+struct BudgetSettings {
+  PlacedPattern host;  // an exact name, without a port
+  std::optional<std::uint64_t> requests_per_minute, max_requests, tokens;
+  friend bool operator==(const BudgetSettings&, const BudgetSettings&) = default;
 };
 
 // One entry of `can`: a capability and its parameters, as they were written.
@@ -256,6 +264,7 @@ struct AgentSettings {
   std::vector<std::string> secrets;
   std::vector<CanSettings> can;
   std::vector<RequestSettings> request;
+  std::vector<BudgetSettings> budget;
   std::optional<std::uint32_t> connections_per_agent, requests_per_second;
   std::vector<KeyPlace> keys;  // in place.file
   friend bool operator==(const AgentSettings&, const AgentSettings&) = default;

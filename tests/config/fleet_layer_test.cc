@@ -2,10 +2,14 @@
 #include "config/fleet_layer.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "config/fleet_check.h"
 #include "config/fleet_values.h"
 #include "config/load.h"
+#include "config/secrets.h"
 #include "tests/config/temp_folder.h"
 
 namespace stile::config {
@@ -135,6 +139,70 @@ TEST(FleetLayer, SecretsOfTheFileStay) {
   ASSERT_TRUE(loaded) << loaded.error().text();
   ASSERT_EQ(loaded->settings.secret.size(), 1U);
   EXPECT_EQ(loaded->settings.secret[0].header, "X-Key");
+}
+
+// What a host with one secret of its own says of a fleet's secret; "" if it is fine.
+std::string problems_of_secret(const TempFolder& folder, const std::string& of_fleet) {
+  const std::string own = "[[secret]]\nname = \"own\"\nfile = \"" + folder.path("own") +
+                          "\"\nhosts = [\"*.b.test\", \"c.test:8443\"]\nheader = \"X-Key\"\n" +
+                          "[fleet]\npassword_file = \"" + folder.path("password") + "\"\n";
+  const auto loaded = load_with(
+      own, {policy("a", R"({"secret":[{"header":"X","name":"theirs",)" + of_fleet + "}]}")});
+  if (!loaded) return loaded.error().text();
+  Diagnostics problems;
+  const Secrets secrets{loaded->settings.secret};
+  secrets.read_values(::geteuid(), 1, problems);
+  return problems.text();
+}
+
+TEST(FleetLayer, ASecretOfTheHostGoesNowhereElse) {
+  TempFolder folder;
+  for (const auto& [name, value] :
+       {std::pair{"own", "s3cret-value"}, std::pair{"password", "p4ss-0123"},
+        std::pair{"copy", "s3cret-value"}, std::pair{"other", "v4lue-0123"}}) {
+    folder.write(name, value, 0600);
+  }
+  std::filesystem::create_symlink(folder.path("own"), folder.path("link"));
+  std::filesystem::create_hard_link(folder.path("password"), folder.path("hard"));
+  const auto said = [&](const char* name, const std::string& rest) {
+    return problems_of_secret(folder, R"("file":")" + folder.path(name) + "\"," + rest);
+  };
+  const std::string elsewhere = R"("hosts":["evil.test"])";
+  for (const char* name : {"own", "copy", "link"}) {
+    EXPECT_NE(said(name, elsewhere).find("this host's secret 'own'"), std::string::npos) << name;
+    EXPECT_NE(said(name, R"("hosts":["x.b.test","evil.test"])"), "") << name;
+    EXPECT_NE(said(name, R"("hosts":["c.test"])"), "") << "the host's own names one port";
+    EXPECT_EQ(said(name, R"("hosts":["x.b.test","c.test:8443"])"), "") << name;
+  }
+  for (const char* name : {"password", "hard"}) {
+    EXPECT_NE(said(name, elsewhere).find("own key to the fleet"), std::string::npos) << name;
+  }
+  EXPECT_EQ(said("other", elsewhere), "");
+}
+
+TEST(FleetLayer, AFileThatBecomesTheHostsSecretIsNotTaken) {
+  TempFolder folder;
+  for (const auto& [name, value] :
+       {std::pair{"own", "s3cret-value"}, std::pair{"theirs", "v4lue-0123"}}) {
+    folder.write(name, value, 0600);
+  }
+  SecretSettings own, theirs;
+  own.name = "own";
+  own.file = folder.path("own");
+  own.hosts.push_back({*acl::Pattern::parse("b.test"), 0});
+  theirs.name = "theirs";
+  theirs.file = folder.path("theirs");
+  theirs.hosts.push_back({*acl::Pattern::parse("evil.test"), 0});
+  theirs.is_of_fleet = true;
+  Diagnostics problems;
+  const Secrets secrets{{own, theirs}};
+  secrets.read_values(::geteuid(), 1, problems);
+  ASSERT_FALSE(problems.has_errors()) << problems.text();
+  folder.write("theirs", "s3cret-value", 0600);
+  const auto failures = secrets.refresh(::geteuid(), 2);
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_NE(failures[0].find("this host's secret 'own'"), std::string::npos) << failures[0];
+  EXPECT_EQ(secrets.find("theirs")->secret->value->get()->view(), "v4lue-0123");
 }
 
 TEST(FleetLayer, GrantsEndWithTheirPolicyAtTheLatest) {

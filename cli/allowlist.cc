@@ -22,6 +22,9 @@ bool has_port(const std::vector<std::uint16_t>& ports, std::uint16_t port) {
 bool is_for_want_of_a_rule(std::string_view reason) {
   return reason == "host-not-allowed" || reason == "port-not-allowed";
 }
+bool is_for_want_of_an_entry(std::string_view reason) {
+  return reason == "method-not-allowed" || reason == "path-not-allowed";
+}
 bool is_of_the_origin(std::string_view reason) { return reason.starts_with("origin-"); }
 bool has_no_tls(std::string_view reason) {
   return reason == "not-tls" || reason == "client-hello-timeout";
@@ -56,7 +59,8 @@ class Gatherer {
     if (++allowed_count_ <= acl::LookAlikes::max_names) allowed_.add(host);
   }
 
-  void add(const SeenTarget& target, const SeenOutcome& outcome) {
+  void add(const SeenTarget& target, const SeenOutcome& all, const Seen::Requests& inside) {
+    const SeenOutcome outcome = without_inside(target, all, inside);
     Need need = need_of(outcome);
     note(target, outcome.observed);
     note(target, outcome.refused);
@@ -72,6 +76,10 @@ class Gatherer {
   }
 
   AgentAllowlist finish() {
+    list_.inside = cover_requests(needed_, options_.capabilities);
+    auto& remarks = list_.inside.remarks;
+    list_.remarks.insert(list_.remarks.end(), remarks.begin(), remarks.end());
+    remarks.clear();
     list_.suffixes = find_suffixes(hosts_without_port());
     if (options_.use_suffixes) {
       for (const auto& suffix : list_.suffixes) {
@@ -97,6 +105,34 @@ class Gatherer {
     std::string looks_like{};
   };
   using Needs = std::map<std::string, Need>;
+
+  // Takes the requests inside opened tunnels; returns what else was seen of the host.
+  [[nodiscard]] SeenOutcome without_inside(const SeenTarget& target, SeenOutcome outcome,
+                                           const Seen::Requests& inside) {
+    const std::size_t before = needed_.size();
+    for (const auto& [request, seen] : inside) {
+      NeededRequest needed{target.host, target.port, request.method, request.path, seen.allowed, 0};
+      outcome.allowed -= seen.allowed;
+      for (const auto& [reason, times] : seen.observed) {
+        outcome.observed[reason] -= times;
+        if (is_for_want_of_an_entry(reason)) needed.let_through += times;
+      }
+      for (const auto& [reason, times] : seen.refused) {
+        outcome.refused[reason] -= times;
+        const bool is_wanted = is_for_want_of_an_entry(reason) || is_of_the_origin(reason);
+        if (is_wanted && options_.with_denied) needed.refused += times;
+      }
+      if (needed.let_through + needed.refused > 0) needed_.push_back(std::move(needed));
+    }
+    std::erase_if(outcome.observed, [](const auto& one) { return one.second == 0; });
+    std::erase_if(outcome.refused, [](const auto& one) { return one.second == 0; });
+    if (needed_.size() == before || outcome.allowed == 0) return outcome;
+    // Once its requests are known, the bare name would allow too much.
+    list_.remarks.push_back(target_text(target) + ", " + audit::counted(outcome.allowed, "tunnel") +
+                            " that was not opened: what it carried is not known");
+    outcome.allowed = 0;
+    return outcome;
+  }
 
   [[nodiscard]] Need need_of(const SeenOutcome& outcome) const {
     Need need{outcome.allowed, 0, 0, {}};
@@ -174,6 +210,7 @@ class Gatherer {
   std::size_t allowed_count_ = 0;
   AgentAllowlist list_;
   Needs rules_, addresses_;
+  std::vector<NeededRequest> needed_;
 };
 
 }  // namespace
@@ -189,7 +226,9 @@ std::vector<AgentAllowlist> make_allowlists(const Seen& seen, const AllowlistOpt
     if (gatherer != nullptr && outcome.allowed > 0) gatherer->add_allowed(target.host);
   }
   for (const auto& [target, outcome] : seen.targets()) {
-    if (auto* gatherer = gatherer_of(target.agent)) gatherer->add(target, outcome);
+    if (auto* gatherer = gatherer_of(target.agent)) {
+      gatherer->add(target, outcome, seen.inside(target));
+    }
   }
   std::vector<AgentAllowlist> lists;
   for (auto& [agent, gatherer] : gatherers) lists.push_back(gatherer.finish());

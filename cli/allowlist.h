@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "acl/look_alike.h"
+#include "cli/needed_requests.h"
 #include "cli/seen.h"
 
 namespace stile::cli {
@@ -29,6 +30,7 @@ struct AgentAllowlist {
   std::string agent;
   std::vector<SuggestedRule> allow;
   std::vector<SuggestedRule> allow_ip;
+  SuggestedRequests inside;  // for hosts that were opened, instead of their bare names
   std::vector<SuggestedSuffix> suffixes;
   std::vector<std::string> remarks;  // what was seen but is not suggested, and why
 };
@@ -47,6 +49,7 @@ struct AllowlistOptions {
   // Imitations of names that the config allows; none or null: only those that the log shows as
   // allowed are compared.
   std::function<const acl::LookAlikes*(const std::string& agent)> look_alikes_of = {};
+  const config::Capabilities* capabilities = nullptr;  // null: none are suggested
 };
 
 // Sorted by agent. Requests without an agent are left out: no list can allow them.

@@ -32,6 +32,16 @@ SeenTarget target_in(const audit::Line& line) {
   return target;
 }
 
+void count(const audit::Line& line, SeenOutcome& outcome) {
+  const auto verdict = line.raw(Key::verdict);
+  const std::string reason{line.raw(Key::reason)};
+  if (verdict == "allow") {
+    ++outcome.allowed;
+  } else {
+    ++(verdict == "would-deny" ? outcome.observed : outcome.refused)[reason];
+  }
+}
+
 }  // namespace
 
 std::string target_text(const SeenTarget& target) {
@@ -44,6 +54,28 @@ std::uint64_t SeenOutcome::count() const {
   for (const auto& [reason, count] : observed) sum += count;
   for (const auto& [reason, count] : refused) sum += count;
   return sum;
+}
+
+const Seen::Requests& Seen::inside(const SeenTarget& target) const {
+  static const Requests none;
+  const auto found = inside_.find(target);
+  return found == inside_.end() ? none : found->second;
+}
+
+void Seen::add_inside(const audit::Line& line, const SeenTarget& target) {
+  if (line.raw(Key::scheme) != "https" || line.raw(Key::path).empty()) return;
+  Requests& requests = inside_[target];
+  SeenRequest request{line.text(Key::method), line.text(Key::path)};
+  auto found = requests.find(request);
+  if (found == requests.end()) {
+    if (inside_count_ >= max_requests) {
+      ++dropped_;
+      return;
+    }
+    ++inside_count_;
+    found = requests.emplace(std::move(request), SeenOutcome{}).first;
+  }
+  count(line, found->second);
 }
 
 void Seen::add(const audit::Line& line) {
@@ -65,13 +97,8 @@ void Seen::add(const audit::Line& line) {
     }
     found = targets_.emplace(std::move(target), SeenOutcome{}).first;
   }
-  const auto verdict = line.raw(Key::verdict);
-  const std::string reason{line.raw(Key::reason)};
-  if (verdict == "allow") {
-    ++found->second.allowed;
-  } else {
-    ++(verdict == "would-deny" ? found->second.observed : found->second.refused)[reason];
-  }
+  count(line, found->second);
+  add_inside(line, found->first);
 }
 
 void Seen::add_line(std::string_view text) {

@@ -29,6 +29,12 @@ struct SeenTarget {
 // "alpha.example:8443", "http://alpha.example:80": without bytes that could control a terminal.
 [[nodiscard]] std::string target_text(const SeenTarget& target);
 
+// A request inside an opened tunnel.
+struct SeenRequest {
+  std::string method, path;
+  friend auto operator<=>(const SeenRequest&, const SeenRequest&) = default;
+};
+
 struct SeenOutcome {
   std::uint64_t allowed = 0;
   std::map<std::string, std::uint64_t> observed;  // would-deny, by reason
@@ -40,6 +46,9 @@ class Seen {
  public:
   // An agent can request any number of names; names beyond this limit are only counted.
   static constexpr std::size_t max_targets = 1'000'000;
+  // The same for requests inside tunnels.
+  static constexpr std::size_t max_requests = 100'000;
+  using Requests = std::map<SeenRequest, SeenOutcome>;
 
   // Adds the requests of a log; "-" is standard input. Invalid lines are only counted.
   [[nodiscard]] Result<void> read(const std::string& file);
@@ -49,6 +58,8 @@ class Seen {
   [[nodiscard]] const std::map<SeenTarget, SeenOutcome>& targets() const noexcept {
     return targets_;
   }
+  // Those inside opened tunnels to this target, which targets() counts, too.
+  [[nodiscard]] const Requests& inside(const SeenTarget& target) const;
   [[nodiscard]] std::uint64_t foreign_lines() const noexcept { return foreign_lines_; }
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
   // Refusals that came too fast to be logged one by one: the log has their number, not their hosts.
@@ -59,7 +70,11 @@ class Seen {
  private:
   void add(const audit::Line& line);
 
+  void add_inside(const audit::Line& line, const SeenTarget& target);
+
   std::map<SeenTarget, SeenOutcome> targets_;
+  std::map<SeenTarget, Requests> inside_;
+  std::size_t inside_count_ = 0;
   std::uint64_t foreign_lines_ = 0, dropped_ = 0, without_host_ = 0;
   std::string first_, last_;
 };

@@ -1,4 +1,6 @@
 // stile suggest: prints the smallest allowlist that covers the requests in a log.
+#include <unistd.h>
+
 #include <iostream>
 #include <memory>
 
@@ -41,9 +43,34 @@ void print_rules(const char* key, const std::vector<SuggestedRule>& rules) {
   std::cout << "]\n";
 }
 
+// The agent chose these texts. The escapes of JSON are those of TOML.
+std::string quoted_list(const std::vector<std::string>& texts) {
+  std::string out = "[";
+  for (const auto& text : texts) out += (out.size() > 1 ? ", " : "") + dump(text);
+  return out + ']';
+}
+
+std::vector<SuggestedRule> can_as_rules(const SuggestedRequests& inside) {
+  std::vector<SuggestedRule> rules;
+  for (const auto& can : inside.can) rules.push_back({can.text, can.let_through, can.refused});
+  return rules;
+}
+
+// Tables come after the keys of the entry.
+void print_requests(const SuggestedRequests& inside) {
+  for (const auto& request : inside.requests) {
+    std::cout << "[[agent.request]]  # " << times({"", request.let_through, request.refused})
+              << "\nhost = \"" << request.host << "\"\nmethods = " << quoted_list(request.methods)
+              << '\n';
+    if (!request.paths.empty()) std::cout << "paths = " << quoted_list(request.paths) << '\n';
+  }
+}
+
 void print_list(const AgentAllowlist& list, bool uses_suffixes) {
   std::cout << "\n[[agent]]\nid = \"" << printable(list.agent) << "\"\n";
-  print_rules("allow", list.allow);
+  const bool has_inside = !list.inside.can.empty() || !list.inside.requests.empty();
+  if (!list.allow.empty() || !has_inside) print_rules("allow", list.allow);
+  if (!list.inside.can.empty()) print_rules("can", can_as_rules(list.inside));
   if (!list.allow_ip.empty()) print_rules("allow_ip", list.allow_ip);
   for (const auto& suffix : list.suffixes) {
     std::cout << "# " << suffix.pattern << (uses_suffixes ? " covers" : " would cover");
@@ -53,6 +80,7 @@ void print_list(const AgentAllowlist& list, bool uses_suffixes) {
     std::cout << (uses_suffixes ? "\n" : ", and all else below it\n");
   }
   for (const auto& remark : list.remarks) std::cout << "# not suggested: " << remark << '\n';
+  print_requests(list.inside);
 }
 
 Json as_json(const std::vector<SuggestedRule>& rules) {
@@ -66,12 +94,31 @@ Json as_json(const std::vector<SuggestedRule>& rules) {
   return list;
 }
 
+// As in an agent card.
+Json as_entry(const SuggestedRequest& request) {
+  Json entry{{"host", request.host}, {"methods", request.methods}};
+  if (!request.paths.empty()) entry.set("paths", request.paths);
+  return entry;
+}
+
 Json as_json(const AgentAllowlist& list) {
   Json suffixes = Json::list();
   for (const auto& suffix : list.suffixes) {
     suffixes.add({{"pattern", suffix.pattern}, {"covers", suffix.covers}});
   }
+  Json can = Json::list(), requests = Json::list();
+  for (const auto& one : list.inside.can) {
+    can.add({{"capability", one.text}, {"let_through", one.let_through}, {"refused", one.refused}});
+  }
+  for (const auto& one : list.inside.requests) {
+    Json entry = as_entry(one);
+    entry.set("let_through", one.let_through);
+    entry.set("refused", one.refused);
+    requests.add(entry);
+  }
   return {{"agent", list.agent},
+          {"can", can},
+          {"request", requests},
           {"allow", as_json(list.allow)},
           {"allow_ip", as_json(list.allow_ip)},
           {"suffixes", suffixes},
@@ -80,10 +127,20 @@ Json as_json(const AgentAllowlist& list) {
 
 // The hosts of a list contain no bytes that are special to a shell.
 void print_flags(const AgentAllowlist& list) {
-  for (const auto& rule : list.allow) {
-    std::cout << (&rule == &list.allow.front() ? "" : " ") << "--allow " << rule.pattern;
+  std::string flags;
+  for (const auto& rule : list.allow) flags += " --allow " + rule.pattern;
+  for (const auto& can : list.inside.can) {
+    // A shell would split one with a parameter at its space.
+    if (can.text.find(' ') == std::string::npos) {
+      flags += " --can " + can.text;
+    } else {
+      std::cerr << "not a flag for $(…): --can '" << can.text << "'\n";
+    }
   }
-  std::cout << '\n';
+  for (const auto& request : list.inside.requests) {
+    std::cerr << "not a flag: requests to " << request.host << "; see --card\n";
+  }
+  std::cout << (flags.empty() ? flags : flags.substr(1)) << '\n';
 }
 
 void print_card(const AgentAllowlist& list) {
@@ -97,6 +154,12 @@ void print_card(const AgentAllowlist& list) {
   std::cout << "{\"agent_id\": " << dump(list.agent);
   print_list("allowed_hosts", list.allow);
   if (!list.allow_ip.empty()) print_list("allow_ip", list.allow_ip);
+  if (!list.inside.can.empty()) print_list("can", can_as_rules(list.inside));
+  if (!list.inside.requests.empty()) {
+    Json requests = Json::list();
+    for (const auto& request : list.inside.requests) requests.add(as_entry(request));
+    std::cout << ",\n \"request\": " << dump(requests);
+  }
   std::cout << "}\n";
 }
 
@@ -178,10 +241,12 @@ int run_suggest(const SuggestOptions& options) {
   }  // else the log may be from another host: assume only the default ports
   const auto seen = read_seen(options.logs, config);
   if (!seen) return report(seen.error(), control);
+  config::CapabilityFiles capabilities{::geteuid()};
   const auto lists = make_allowlists(
       *seen, {[&](const std::string& agent) { return ports_of(config, agent); }, options.agent,
               !options.without_denied, options.use_suffixes,
-              [&](const std::string& agent) { return look_alikes_of(config, agent); }});
+              [&](const std::string& agent) { return look_alikes_of(config, agent); },
+              capabilities.get() ? &*capabilities.get() : nullptr});
   if (options.as_flags || options.as_card) return print_for_one(options, lists);
   print_suggest(options, lists, *seen);
   return fine;

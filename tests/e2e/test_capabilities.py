@@ -117,6 +117,56 @@ def test_pip_installs_with_pypi_install_and_cannot_upload(world):
     assert services.reasons() == ["method-not-allowed", "path-not-allowed", "body-too-large"]
 
 
+def real_cargo():
+    """Not rustup's, which needs the home of its user."""
+    found = sorted(Path(os.path.expanduser("~/.rustup/toolchains")).glob("*/bin/cargo"))
+    return found[0] if found else shutil.which("cargo")
+
+
+def crate():
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        for name, text in (("Cargo.toml", '[package]\nname = "tiny"\nversion = "1.0.0"\n'), ("src/lib.rs", "")):
+            entry = tarfile.TarInfo(f"tiny-1.0.0/{name}")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return made.getvalue()
+
+
+def test_cargo_fetches_with_crates_fetch_and_cannot_publish(world):
+    cargo = real_cargo()
+    if not cargo:
+        pytest.skip("cargo is not installed")
+    services = Services(world, "crates:fetch")
+    packed = crate()
+    line = json.dumps({"name": "tiny", "vers": "1.0.0", "deps": [], "features": {}, "yanked": False,
+                       "cksum": hashlib.sha256(packed).hexdigest()})
+    dl = url(world, "static.crates.io", "/crates")
+    index = services.origin("index.crates.io", {
+        "/config.json": serve(json.dumps({"dl": dl}).encode(), "application/json"),
+        "/ti/ny/tiny": serve(line.encode() + b"\n", "text/plain")})
+    files = services.origin("static.crates.io", {"/crates/tiny/1.0.0/download": packed})
+    services.start()
+    home = world.folder / "home"
+    (home / "src").mkdir(parents=True)
+    (home / "src/lib.rs").write_text("")
+    (home / "Cargo.toml").write_text('[package]\nname = "mine"\nversion = "0.1.0"\n[dependencies]\ntiny = "1"\n')
+    (home / ".cargo").mkdir()
+    (home / ".cargo/config.toml").write_text(
+        f'[source.crates-io]\nreplace-with = "near"\n[source.near]\n'
+        f'registry = "sparse+{url(world, "index.crates.io", "/")}"\n')
+    done = services.run(cargo, "fetch", CARGO_HOME=home / "cargo-home", CARGO_HTTP_CAINFO=services.daemon.stile_ca,
+                        PATH=f"{Path(cargo).parent}:/usr/bin:/bin")
+    assert done.returncode == 0, done.stderr + services.daemon.audit.tail()
+    assert "/crates/tiny/1.0.0/download" in files.paths() and "/ti/ny/tiny" in index.paths()
+    assert services.reasons() == []
+    seen = len(index.requests) + len(files.requests)
+    assert services.curl("crates.io", "/api/v1/crates/new", "-X", "PUT", "-d", "x")[0] == 403
+    assert services.curl("static.crates.io", "/crates/tiny/1.0.0/download", "-X", "PUT")[0] == 403
+    assert services.curl("static.crates.io", "/other/tiny.crate")[0] == 403
+    assert len(index.requests) + len(files.requests) == seen
+
+
 def test_npm_installs_with_npm_install_and_cannot_publish(world):
     if not shutil.which("npm"):
         pytest.skip("npm is not installed")

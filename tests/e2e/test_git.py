@@ -114,6 +114,43 @@ def test_push_options_are_refused(place):
     assert place.git.refs("acme/app") == ["refs/heads/main"]
 
 
+def test_a_signed_push_is_refused_and_git_prints_why(place):
+    """Its commands are in a certificate, which only the origin could verify."""
+    git("config", "receive.certNonceSeed", "seed", cwd=place.git.root / "acme/app.git")
+    copy = clone(place)
+    signer = place.folder / "signer"
+    signer.write_text("#!/bin/sh\ncat >/dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\n"
+                      "printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n'\n")
+    signer.chmod(0o755)
+    done = run(place, "-c", f"gpg.program={signer}", "-c", "user.signingkey=x", "push", "--signed", "origin",
+               "HEAD:refs/heads/agent/fix", cwd=copy, check=False)
+    assert done.returncode != 0
+    assert "remote: Stile refused this push: signed pushes are not allowed" in done.stderr
+    assert place.git.refs("acme/app") == ["refs/heads/main"] and place.git.pushes() == []
+    run(place, "-c", "push.gpgSign=false", "push", "-q", "origin", "HEAD:refs/heads/agent/fix", cwd=copy)
+    assert "refs/heads/agent/fix" in place.git.refs("acme/app")
+
+
+@pytest.mark.parametrize("ref, works", [("refs/heads/agent/fix", True), ("refs/heads/main", False)])
+def test_a_shallow_clone_can_push_what_it_may(place, ref, works):
+    bare = place.git.root / "acme/app.git"
+    for _ in range(3):
+        head = git("rev-parse", "main", cwd=bare).stdout.strip()
+        tree = git("rev-parse", "main^{tree}", cwd=bare).stdout.strip()
+        commit = git("commit-tree", "-m", "more", "-p", head, tree, cwd=bare).stdout.strip()
+        git("update-ref", "refs/heads/main", commit, cwd=bare)
+    run(place, "clone", "-q", "--depth", "1", url(place, "acme/app.git"), "copy")
+    copy = place.work / "copy"
+    git("commit", "-q", "--allow-empty", "-m", "mine", cwd=copy)
+    done = run(place, "push", "origin", f"HEAD:{ref}", cwd=copy, check=False)
+    assert (done.returncode == 0) == works, done.stderr
+    if works:
+        assert any(b"shallow " in request.body for request in place.git.pushes())
+        assert ref in place.git.refs("acme/app")
+    else:
+        assert "remote: Stile refused this push: refs/heads/main is not among" in done.stderr
+
+
 def test_a_push_to_another_repository_is_refused(place):
     copy = clone(place)
     done = run(place, "push", url(place, "acme/other.git"), "HEAD:refs/heads/agent/fix", cwd=copy,

@@ -5,9 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <memory>
+#include <string>
 
 #include "acl/allowance.h"
 #include "acl/decision.h"
+#include "acl/host_budget.h"
 
 namespace stile::acl {
 
@@ -23,6 +27,8 @@ struct Account {
   std::array<std::atomic<std::uint64_t>, reason_count> refusals_counted{};
   std::atomic<bool> has_refusals_counted{false};
   Allowance bytes_up, bytes_down;
+  // By host. Only for the thread that changes policies; workers find them in the policy.
+  std::map<std::string, std::shared_ptr<HostUsage>, std::less<>> hosts;
 };
 
 }  // namespace stile::acl

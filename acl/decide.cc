@@ -41,6 +41,7 @@ class Decider {
   bool check_port();
   bool check_host();
   bool check_usage();
+  bool check_host_budget();
   bool check_request();
   bool ask_access_list();
   [[nodiscard]] bool is_for_a_person() const;
@@ -269,13 +270,35 @@ bool Decider::check_usage() {
     return refuse(7, step, Reason::budget_exhausted, Holds::always,
                   [] { return std::string{sentence(Reason::budget_exhausted)}; });
   }
+  if (key_) decision_.budget = agent().budget_for(decision_.host.text());
+  if (!check_host_budget()) return false;
   decision_.check_hello = query_.scheme == Scheme::tunnel && agent().check_sni &&
                           found_.rule.reach != Pattern::Reach::tcp;
   decision_.is_opened = query_.scheme == Scheme::tunnel && key_ && agent().inside &&
                         found_.rule.reach != Pattern::Reach::tcp &&
-                        agent().inside->opens(*key_, decision_.port);
+                        (decision_.budget != nullptr ||  // sealed, it could not be counted
+                         agent().inside->opens(*key_, decision_.port));
   if (decision_.is_opened) decision_.check_hello = true;
-  return pass(7, step, [] { return std::string{"within its byte budgets"}; });
+  return pass(7, step, [&] {
+    const bool has_host = query_.inside != nullptr && decision_.budget != nullptr;
+    return std::string{has_host ? "within its byte budgets and the budget of this host"
+                                : "within its byte budgets"};
+  });
+}
+
+// Requests to a host, not the tunnel that they are in.
+bool Decider::check_host_budget() {
+  const HostBudget* budget = decision_.budget;
+  if (budget == nullptr || query_.inside == nullptr) return true;
+  if (query_.counted != nullptr && query_.counted == budget->usage.get()) return true;
+  const std::string_view fault = fault_of(*budget, query_.now);
+  if (fault.empty()) return true;
+  decision_.fault = fault;
+  if (budget->usage != nullptr && fault == minute_fault) {
+    decision_.retry_after_seconds = budget->usage->minute.seconds_left(query_.now);
+  }
+  return refuse(7, "usage", Reason::budget_exhausted, Holds::always,
+                [&] { return std::string{fault}; });
 }
 
 // Steps 11 and 12. In observe mode a rule about methods and paths only records.
@@ -290,6 +313,10 @@ bool Decider::check_request() {
   }
   const Inside& inside = *agent().inside;
   const RequestFacts& facts = *query_.inside;
+  if (facts.wants_websocket && decision_.budget != nullptr && decision_.budget->tokens) {
+    return refuse(11, step, Reason::upgrade_not_allowed, Holds::always,
+                  [] { return std::string{"tokens in a WebSocket cannot be counted"}; });
+  }
   const AllowMatch granted =
       find_granted_request(agent(), destination(), facts.method, facts.path, moment());
   RequestFault fault = judge_request(inside, *key_, decision_.port, facts, decision_.terms,

@@ -31,6 +31,8 @@ struct Query {
   const RequestFacts* inside = nullptr;
   // When a request is judged again: the lease that it was counted on when it was opened.
   const Lease* charged = nullptr;
+  // And the budget of its host that it was counted on.
+  const HostUsage* counted = nullptr;
 };
 
 // The pattern or line that decided, and its place; empty: none did.
@@ -44,11 +46,14 @@ struct Decision {
   std::optional<Address> literal;  // the destination is this address: no name, no lookup
   bool literal_allowed = false;    // by allow_ip: step 8 is skipped, and the hello has no SNI
   bool check_hello = true;         // step 10 applies (false: tcp:// pattern, or sni = "off")
-  std::string_view fault;          // of bad-request: what is malformed, a constant text
-  bool is_opened = false;          // Stile is an end of the tunnel's TLS
-  RequestTerms terms;              // of a request inside
-  bool may_ask = false;            // refused only since no rule names it: a person may be asked
-  RuleRef rule;                    // the rule that allowed or denied
+  // Of bad-request: what is malformed; of budget-exhausted: which budget. A constant text.
+  std::string_view fault;
+  const HostBudget* budget = nullptr;    // count the request on this
+  std::int64_t retry_after_seconds = 0;  // of budget-exhausted: when to try again; 0: unknown
+  bool is_opened = false;                // Stile is an end of the tunnel's TLS
+  RequestTerms terms;                    // of a request inside
+  bool may_ask = false;  // refused only since no rule names it: a person may be asked
+  RuleRef rule;          // the rule that allowed or denied
   // The ordered list needs the addresses of the host: decide again with them. Dial nothing before.
   bool awaits_addresses = false;
   const Grant* grant = nullptr;             // charge this grant: the policy alone would refuse

@@ -32,7 +32,7 @@ constexpr std::array<ReasonRow, reason_count> rows{{
     {Reason::rate_limited, "rate-limited", 429, "The agent has too many pending DNS lookups."},
     {Reason::too_many_connections, "too-many-connections", 429,
      "The agent has too many connections open."},
-    {Reason::budget_exhausted, "budget-exhausted", 429, "The agent has used up its byte budget."},
+    {Reason::budget_exhausted, "budget-exhausted", 429, "The agent has used up a budget."},
     {Reason::dns_failure, "dns-failure", 502, "The host name could not be resolved."},
     {Reason::address_forbidden, "address-forbidden", 403,
      "The host name resolves only to addresses that are never dialled."},

@@ -120,6 +120,12 @@ bool Inside::opens(const HostKey& key, std::uint16_t port) const {
   return is_covered(request_hosts.get(), key, port) || is_covered(secret_hosts.get(), key, port);
 }
 
+bool Inside::opens_some_port(const HostKey& key) const {
+  const auto is_any = [](const CoveringRule&) { return true; };
+  return (request_hosts != nullptr && request_hosts->visit(key, is_any)) ||
+         (secret_hosts != nullptr && secret_hosts->visit(key, is_any));
+}
+
 RequestFault judge_request(const Inside& inside, const HostKey& key, std::uint16_t port,
                            const RequestFacts& facts, RequestTerms& terms, bool is_granted) {
   terms = {};

@@ -42,6 +42,7 @@ struct Inside {
   std::vector<AgentSecret> secrets;
 
   [[nodiscard]] bool opens(const HostKey& key, std::uint16_t port) const;
+  [[nodiscard]] bool opens_some_port(const HostKey& key) const;
 };
 
 struct RequestField {

@@ -29,6 +29,13 @@ std::string text(const Ech& ech) {
   return patterns.empty() ? "refuse" : patterns;
 }
 
+const HostBudget* AgentPolicy::budget_for(std::string_view host) const noexcept {
+  for (const HostBudget& budget : budgets) {
+    if (budget.host == host) return &budget;
+  }
+  return nullptr;
+}
+
 Snapshot::Snapshot(std::uint64_t generation, std::vector<std::shared_ptr<const AgentPolicy>> agents)
     : generation_{generation}, agents_{std::move(agents)} {
   std::vector<std::pair<Prefix, PrefixMap::Value>> sources;

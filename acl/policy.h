@@ -13,6 +13,7 @@
 #include "acl/access_list.h"
 #include "acl/account.h"
 #include "acl/address.h"
+#include "acl/host_budget.h"
 #include "acl/inside.h"
 #include "acl/prefix_map.h"
 #include "acl/regex_set.h"
@@ -103,6 +104,10 @@ struct AgentPolicy {
   // Of bytes_up, only this much may be used so far: the rest belongs to other hosts, too.
   std::optional<std::uint64_t> bytes_up_slice;
   std::shared_ptr<Account> account;  // its usage; set in a snapshot in force
+  std::vector<HostBudget> budgets;   // of requests, one for each host
+
+  // Null: requests to this host are not counted.
+  [[nodiscard]] const HostBudget* budget_for(std::string_view host) const noexcept;
 
   // Grants cannot be added to an ordered list.
   [[nodiscard]] bool takes_grants() const noexcept { return access == nullptr; }

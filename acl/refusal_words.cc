@@ -36,7 +36,7 @@ constexpr RefusalWords words_of(Reason reason) {
     case Reason::too_many_connections:
       return {did_refuse, "it has too many connections open", "close some of them, then try again"};
     case Reason::budget_exhausted:
-      return {did_refuse, "its byte budget is used up",
+      return {did_refuse, "a budget of it is used up",
               "ask the operator for more: stile budget reset"};
     case Reason::dns_failure:
       return {could_not, "the name could not be resolved",

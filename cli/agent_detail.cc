@@ -86,6 +86,21 @@ std::string budget_text(const Json& agent, const char* direction) {
   return bytes_text(number_of(budget, "left")) + " of " + bytes_text(number_of(budget, "total"));
 }
 
+std::string host_budget_text(const Json& budget) {
+  std::string words;
+  const auto add = [&](const char* key, const char* unit) {
+    const Json& one = object_of(budget, key);
+    if (!has(one, "total")) return;
+    words += words.empty() ? "" : ", ";
+    words += std::to_string(number_of(one, "left")) + " of " +
+             std::to_string(number_of(one, "total")) + ' ' + unit;
+  };
+  add("max_requests", "requests");
+  add("requests_per_minute", "requests in this minute");
+  add("tokens", "tokens");
+  return words;
+}
+
 int print_agent(const Json& answer, const Terminal& terminal) {
   const Json& agent = object_of(answer, "agent");
   const Json& policy = object_of(agent, "policy");
@@ -104,6 +119,9 @@ int print_agent(const Json& answer, const Terminal& terminal) {
   print_line("ech", text_of(policy, "ech"));
   print_line("left up", budget_text(agent, "bytes_up"));
   print_line("left down", budget_text(agent, "bytes_down"));
+  for (const Json& budget : list_of(agent, "host_budgets")) {
+    print_line("left on", text_of(budget, "host") + ": " + host_budget_text(budget));
+  }
   print_counters(agent);
   print_grants(list_of(agent, "grants"), terminal);
   return fine;

@@ -15,6 +15,16 @@ struct AgentsOptions {
   std::string agent;
 };
 
+// "api.example.com: 90 of 100 requests; …"
+std::string host_budgets_text(const Json& agent) {
+  std::string words;
+  for (const Json& budget : list_of(agent, "host_budgets")) {
+    if (!words.empty()) words += "; ";
+    words += text_of(budget, "host") + ": " + host_budget_text(budget);
+  }
+  return words;
+}
+
 int print_all(const Json& answer, const Terminal& terminal) {
   using Align = Column::Align;
   using Cut = Column::Cut;
@@ -27,7 +37,8 @@ int print_all(const Json& answer, const Terminal& terminal) {
                {"ALLOWED", Align::right, Cut::never, 2},
                {"DENIED", Align::right, Cut::never, 1},
                {"WOULD DENY", Align::right, Cut::never, 2},
-               {"BYTES UP LEFT", Align::right, Cut::never, 2}}};
+               {"BYTES UP LEFT", Align::right, Cut::never, 2},
+               {"LEFT ON HOSTS", Align::left, Cut::tail, 2}}};
   for (const Json& agent : list_of(answer, "agents")) {
     const auto mode = text_of(agent, "mode");
     table.add({text_of(agent, "id"),
@@ -39,7 +50,8 @@ int print_all(const Json& answer, const Terminal& terminal) {
                text_of(agent, "requests_allowed"),
                text_of(agent, "requests_denied"),
                text_of(agent, "requests_would_deny"),
-               budget_text(agent, "bytes_up")});
+               budget_text(agent, "bytes_up"),
+               host_budgets_text(agent)});
   }
   if (table.is_empty()) {
     std::cout << "no agents: every request is refused as unknown-agent\n"

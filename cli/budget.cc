@@ -1,4 +1,4 @@
-// stile budget reset: resets an agent's byte budgets.
+// stile budget reset: resets the budgets of an agent.
 #include <iostream>
 #include <memory>
 
@@ -17,9 +17,9 @@ struct BudgetOptions {
 
 void add_budget(Command& stile) {
   auto options = std::make_shared<BudgetOptions>();
-  auto budget = stile.add("budget", "reset an agent's byte budgets");
+  auto budget = stile.add("budget", "reset an agent's budgets");
   budget.examples("Example:\n  stile budget reset alpha");
-  auto command = budget.add("reset", "restore the full bytes_up and bytes_down");
+  auto command = budget.add("reset", "restore its full budgets of bytes, requests and tokens");
   command.word("AGENT", options->agent, "the agent's id").required();
   add_control_options(command, options->control);
   command.examples("Example:\n  stile budget reset alpha");

@@ -153,10 +153,9 @@ void Notices::take_denial(const std::string& agent, const std::string& reason, s
   add(std::move(notice), now);
 }
 
-void Notices::look_at_budget(const Json& agent, const char* name, Time now) {
-  const Json& budget = object_of(object_of(agent, "budgets"), name);
+void Notices::look_at_budget(const std::string& id, const std::string& name, const Json& budget,
+                             AmountText amount, Time now) {
   const auto total = number_of(budget, "total"), left = number_of(budget, "left");
-  const auto id = text_of(agent, "id");
   const auto key = id + ' ' + name;
   if (total == 0 || left > total / 10) {
     low_budgets_.erase(key);  // the budget was reset
@@ -168,16 +167,25 @@ void Notices::look_at_budget(const Json& agent, const char* name, Time now) {
   notice.kind = "budget";
   notice.agent = printable(id);
   notice.text =
-      notice.agent + " has " + bytes_text(left) + " left of " + bytes_text(total) + ' ' + name;
-  notice.detail = {{"budget", name}, {"left", left}, {"total", total}};
+      notice.agent + " has " + amount(left) + " left of " + amount(total) + ' ' + printable(name);
+  notice.detail = {{"budget", printable(name)}, {"left", left}, {"total", total}};
   add(std::move(notice), now);
 }
 
 void Notices::take_agents(const Json& agents, Time now) {
   if (low_budgets_.size() >= max_known) low_budgets_.clear();
   for (const Json& agent : agents) {
-    look_at_budget(agent, "bytes_up", now);
-    look_at_budget(agent, "bytes_down", now);
+    const std::string id = text_of(agent, "id");
+    const Json& budgets = object_of(agent, "budgets");
+    for (const char* name : {"bytes_up", "bytes_down"}) {
+      look_at_budget(id, name, object_of(budgets, name), bytes_text, now);
+    }
+    for (const Json& budget : list_of(agent, "host_budgets")) {
+      for (const char* name : {"max_requests", "tokens"}) {
+        look_at_budget(id, name + (" on " + text_of(budget, "host")), object_of(budget, name),
+                       id_of_number, now);
+      }
+    }
   }
 }
 

@@ -65,7 +65,9 @@ class Notices {
   };
   void add(Notice notice, Time now);
   void add_ask(const Json& ask, Time now);
-  void look_at_budget(const Json& agent, const char* name, Time now);
+  using AmountText = std::string (*)(std::uint64_t);
+  void look_at_budget(const std::string& id, const std::string& name, const Json& budget,
+                      AmountText amount, Time now);
 
   std::deque<Notice> waiting_;
   std::uint64_t left_out_ = 0;

@@ -6,6 +6,7 @@
 
 #include "acl/look_alike.h"
 #include "base/ascii.h"
+#include "base/quoted.h"
 
 namespace stile::config {
 namespace {
@@ -77,6 +78,32 @@ void set_grants(const AgentSettings& agent, SharedParts& shared, acl::AgentPolic
     } else {
       problems.error({grant.file, 0, 0}, "grant", regexes.error().message);
     }
+  }
+}
+
+// Only what is opened can be counted.
+void set_budgets(const AgentSettings& agent, acl::AgentPolicy& policy, Diagnostics& problems) {
+  const auto place = [&](const BudgetSettings& budget) {
+    Place at = place_of(agent.place.file, agent.keys, "agent", "budget");
+    if (budget.host.line > 0) at.line = budget.host.line;
+    return at;
+  };
+  for (const auto& budget : agent.budget) {
+    const std::string host = budget.host.pattern.name;
+    const acl::HostParse parsed = acl::parse_host(host);
+    if (policy.budget_for(host) != nullptr) {
+      problems.error(place(budget), "agent.budget.host", in_quotes(host) + " has two budgets",
+                     "write one with both limits");
+      continue;
+    }
+    if (!policy.inside || !policy.inside->opens_some_port(acl::HostKey{parsed.host})) {
+      problems.error(place(budget), "agent.budget.host",
+                     "requests to " + in_quotes(host) + " cannot be counted: it is not opened",
+                     "name it in a request or can entry, or give it a secret");
+      continue;
+    }
+    policy.budgets.push_back(
+        {host, budget.requests_per_minute, budget.max_requests, budget.tokens, nullptr});
   }
 }
 
@@ -163,6 +190,7 @@ Checked<std::shared_ptr<const acl::AgentPolicy>> compile_agent(const AgentSettin
   auto allow = gather(agent.allow, agent.allow_files, agent, "allow_files", shared.lists, problems);
   auto deny = gather(agent.deny, agent.deny_files, agent, "deny_files", shared.lists, problems);
   policy->inside = compile_inside(agent, shared.secrets, shared.capabilities, problems);
+  set_budgets(agent, *policy, problems);
   policy->watch =
       shared.scans.watch(agent, agent.scan.value_or(egress.scan), shared.secrets, problems);
   // What a request entry names is allowed, for its requests.

@@ -33,6 +33,18 @@ std::optional<PlacedPattern> read_request_host(const Node& node, const Reader& r
                       "write a name, .name or *.name, with or without a port");
 }
 
+// One name: what is used there is counted together.
+std::optional<PlacedPattern> read_budget_host(const Node& node, const Reader& reader) {
+  auto host = PatternElement::read(node, reader);
+  if (!host) return std::nullopt;
+  if (host->pattern.kind == acl::Pattern::Kind::exact &&
+      host->pattern.reach == acl::Pattern::Reach::bare) {
+    return host;
+  }
+  return reader.error(node, in_quotes(host->pattern.text()) + " is not one host",
+                      "write its name, without a port");
+}
+
 // False: the value is invalid and was reported.
 template <class Values, class T>
 bool take(const Node& node, const Reader& reader, T& place) {
@@ -203,6 +215,54 @@ std::optional<RequestSettings> CapabilityRequestElement::read(const Node& node,
     request->max_body = 0;
   }
   return request;
+}
+
+std::optional<BudgetSettings> BudgetElement::read(const Node& node, const Reader& reader) {
+  const auto* table = node.as<Node::Table>();
+  if (table == nullptr) return reader.wrong_type(node, "a table");
+  constexpr std::int64_t most = std::int64_t{1} << 52U;
+  BudgetSettings budget;
+  bool is_good = true, has_host = false, has_limit = false;
+  for (const Member& member : *table) {
+    const std::string& key = member.key;
+    if (key == "host") {
+      has_host = true;
+      auto host = read_budget_host(member.value, reader);
+      is_good = host.has_value() && is_good;
+      if (host) budget.host = std::move(*host);
+      continue;
+    }
+    auto* place = key == "max_requests"          ? &budget.max_requests
+                  : key == "requests_per_minute" ? &budget.requests_per_minute
+                  : key == "tokens"              ? &budget.tokens
+                                                 : nullptr;
+    if (place == nullptr) {
+      unknown_key(member, reader, {"host", "max_requests", "requests_per_minute", "tokens"});
+      is_good = false;
+      continue;
+    }
+    has_limit = true;
+    const auto number = read_integer(member.value, reader, 1, most);
+    is_good = number.has_value() && is_good;
+    if (number) *place = static_cast<std::uint64_t>(*number);
+  }
+  if (!has_host) return reader.error(node, "host is missing");
+  if (is_good && !has_limit) {
+    return reader.error(node, "it limits nothing",
+                        "set max_requests, requests_per_minute or tokens");
+  }
+  return is_good ? std::optional{std::move(budget)} : std::nullopt;
+}
+
+std::string BudgetElement::print(const Value& value) {
+  std::string out = "{host = " + PatternElement::print(value.host);
+  const auto add = [&out](std::string_view key, const std::optional<std::uint64_t>& number) {
+    if (number) out.append(", ").append(key).append(" = ").append(std::to_string(*number));
+  };
+  add("max_requests", value.max_requests);
+  add("requests_per_minute", value.requests_per_minute);
+  add("tokens", value.tokens);
+  return out + '}';
 }
 
 std::string RequestElement::print(const Value& value) {

@@ -128,6 +128,14 @@ struct RequestElement {
   static std::string print(const Value& value);
 };
 
+struct BudgetElement {
+  static constexpr std::string_view list_type = "list of tables";
+  static constexpr bool may_repeat = true;  // two for one host are found when it is compiled
+  using Value = BudgetSettings;
+  static std::optional<Value> read(const Node& node, const Reader& reader);
+  static std::string print(const Value& value);
+};
+
 // A request of a capability: it has more keys, and no body unless it says so.
 struct CapabilityRequestElement {
   static std::optional<RequestSettings> read(const Node& node, const Reader& reader);

@@ -345,6 +345,11 @@ constexpr std::array all_agent_keys{
         "What it may do on a host, as [[agent.request]]: `host`, `methods` (`[\"GET\", "
         "\"HEAD\"]` by default, `[\"*\"]` any), `paths` (default: any), `max_body`, "
         "`websocket`, `keep_headers`. The host is allowed for these requests and no others."),
+    agent_key<&Agent::budget, List<BudgetElement>>(
+        "budget",
+        "How much it may use of an opened host, as [[agent.budget]]: `host`, and one or more of "
+        "`max_requests`, `requests_per_minute` and `tokens` (those that the answers of a model's "
+        "API report). See [budgets.md](budgets.md)."),
     agent_key<&Agent::connections_per_agent, Integer<1, 1'000'000>>("connections_per_agent",
                                                                     "As in [limits]."),
     agent_key<&Agent::requests_per_second, Integer<0, 1'000'000>>("requests_per_second",

@@ -25,6 +25,15 @@ void each_limited(const LivePolicy& policy, Act&& act) {
     if (const auto& total = agent.policy->bytes_down) {
       act(account, account->bytes_down, bytes_step(*total), *agent.policy);
     }
+    for (const acl::HostBudget& budget : agent.policy->budgets) {
+      const auto& usage = budget.usage;
+      if (const auto& total = budget.max_requests) {
+        act(usage, usage->requests, requests_step(*total), *agent.policy);
+      }
+      if (const auto& total = budget.tokens) {
+        act(usage, usage->tokens, tokens_step(*total), *agent.policy);
+      }
+    }
     if (!agent.overlay) continue;
     for (const auto& grant : agent.overlay->grants) {
       const auto& lease = grant.made.lease;

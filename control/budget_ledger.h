@@ -25,6 +25,10 @@ namespace stile::control {
   return static_cast<std::int64_t>(std::clamp<std::uint64_t>(total / 64, 1, 1024));
 }
 
+[[nodiscard]] constexpr std::int64_t tokens_step(std::uint64_t total) noexcept {
+  return static_cast<std::int64_t>(std::clamp<std::uint64_t>(total / 4, 1, 131072));
+}
+
 // The amounts booked in a state that is being written. Keeps their allowances alive.
 class Booking {
  public:

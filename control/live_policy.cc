@@ -34,6 +34,58 @@ void add_to(acl::Allowance& left, std::int64_t amount) {
   if (left.is_limited()) left.add(amount);
 }
 
+// Gives the budgets of a new policy their counters: those of the hosts that had a budget before,
+// with the usage so far. `before` is null if there was no policy.
+void count_hosts(const acl::AgentPolicy* before, acl::AgentPolicy& now, acl::Account& account) {
+  auto old = std::move(account.hosts);
+  account.hosts.clear();
+  for (acl::HostBudget& budget : now.budgets) {
+    const auto found = old.find(budget.host);
+    if (found == old.end()) {
+      budget.usage = std::make_shared<acl::HostUsage>();
+      start_count(budget.usage->requests, budget.max_requests, 0);
+      start_count(budget.usage->tokens, budget.tokens, 0);
+    } else {
+      budget.usage = found->second;
+      const auto* last = before != nullptr ? before->budget_for(budget.host) : nullptr;
+      if (last != nullptr) {
+        change_budget(last->max_requests, budget.max_requests, budget.usage->requests);
+        change_budget(last->tokens, budget.tokens, budget.usage->tokens);
+      }
+    }
+    account.hosts[budget.host] = budget.usage;
+  }
+}
+
+void restore_hosts(const std::vector<SavedHostUsage>& saved, const acl::AgentPolicy& policy) {
+  for (const SavedHostUsage& used : saved) {
+    const acl::HostBudget* budget = policy.budget_for(used.host);
+    if (budget == nullptr) continue;
+    start_count(budget->usage->requests, budget->max_requests, used.requests);
+    start_count(budget->usage->tokens, budget->tokens, used.tokens);
+    budget->usage->minute.restore(used.minute);
+  }
+}
+
+std::vector<SavedHostUsage> save_hosts(const acl::AgentPolicy& policy) {
+  std::vector<SavedHostUsage> all;
+  for (const acl::HostBudget& budget : policy.budgets) {
+    const acl::HostUsage& usage = *budget.usage;
+    SavedHostUsage used;
+    used.host = budget.host;
+    used.requests = recorded_of(budget.max_requests, usage.requests);
+    used.tokens = recorded_of(budget.tokens, usage.tokens);
+    if (budget.tokens) {
+      used.tokens += static_cast<std::uint64_t>(std::max<std::int64_t>(usage.owed_tokens, 0));
+    }
+    if (budget.requests_per_minute) used.minute = usage.minute.saved();
+    if (used.requests != 0 || used.tokens != 0 || used.minute.count != 0) {
+      all.push_back(std::move(used));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 LivePolicy::LivePolicy(FilePolicyPtr base, const SavedState& saved) : base_{std::move(base)} {
@@ -57,6 +109,7 @@ LivePolicy::LivePolicy(FilePolicyPtr base, const SavedState& saved) : base_{std:
     }
     Running& now = running->second;
     set_budgets(*now.policy, agent.used_up, agent.used_down, *now.account);
+    restore_hosts(agent.hosts, *now.policy);
   }
   publish();
 }
@@ -190,7 +243,15 @@ Outcome<Edit> LivePolicy::apply(const Edit& edit) {
     if (found == running_.end()) continue;
     add_to(found->second.account->bytes_up, more.up);
     add_to(found->second.account->bytes_down, more.down);
-    undo.budgets[id] = {-more.up, -more.down};
+    Edit::Budgets& back = undo.budgets[id] = {-more.up, -more.down};
+    for (const auto& [host, amounts] : more.hosts) {
+      const auto usage = found->second.account->hosts.find(host);
+      if (usage == found->second.account->hosts.end()) continue;
+      add_to(usage->second->requests, amounts.requests);
+      add_to(usage->second->tokens, amounts.tokens);
+      usage->second->owed_tokens += amounts.owed_tokens;
+      back.hosts[host] = {-amounts.requests, -amounts.tokens, -amounts.owed_tokens};
+    }
   }
   return undo;
 }
@@ -239,6 +300,7 @@ void LivePolicy::refresh(const std::string& id, std::shared_ptr<acl::Account> ac
   now.overlay = std::move(overlay);
   now.global = mode();
   if (policy) {
+    count_hosts(now.policy.get(), **policy, *now.account);
     (*policy)->account = now.account;
     now.policy = std::move(*policy);
     return;
@@ -246,6 +308,7 @@ void LivePolicy::refresh(const std::string& id, std::shared_ptr<acl::Account> ac
   // The regexes cannot be compiled together: refuse everything rather than allow too much.
   auto closed = std::make_shared<acl::AgentPolicy>(*now.entry->policy);
   closed->mode = acl::Mode::offline;
+  count_hosts(now.policy.get(), *closed, *now.account);
   closed->account = now.account;
   now.policy = std::move(closed);
 }
@@ -294,7 +357,7 @@ SavedState LivePolicy::save() const {
   }
   for (const auto& [id, overlay] : overlays_) {
     if (running_.count(id) != 0) continue;  // handled below
-    state.agents.push_back({id, {}, *overlay, 0, 0});
+    state.agents.push_back({id, {}, *overlay, 0, 0, {}});
   }
   for (const auto& [id, running] : running_) {
     const auto card = cards_.find(id);
@@ -303,9 +366,11 @@ SavedState LivePolicy::save() const {
     const bool is_changed = overlay != overlays_.end();
     const auto used_up = recorded_of(running.policy->bytes_up, running.account->bytes_up);
     const auto used_down = recorded_of(running.policy->bytes_down, running.account->bytes_down);
-    if (!is_changed && used_up == 0 && used_down == 0) continue;
+    auto hosts = save_hosts(*running.policy);
+    if (!is_changed && used_up == 0 && used_down == 0 && hosts.empty()) continue;
     state.agents.push_back({id, running.entry->identity,
-                            is_changed ? *overlay->second : AgentOverlay{}, used_up, used_down});
+                            is_changed ? *overlay->second : AgentOverlay{}, used_up, used_down,
+                            std::move(hosts)});
   }
   return state;
 }

@@ -24,8 +24,12 @@ struct Edit {
   std::optional<bool> fleet_offline;              // the fleet's switch
   std::map<std::string, AgentOverlayPtr> agents;  // null: removes the overlay
   std::map<std::string, PutCardPtr> cards;        // null: removes the card
+  struct HostAmounts {
+    std::int64_t requests = 0, tokens = 0, owed_tokens = 0;
+  };
   struct Budgets {
     std::int64_t up = 0, down = 0;
+    std::map<std::string, HostAmounts> hosts = {};
   };
   std::map<std::string, Budgets> budgets;  // the amounts to add
   // For an undo: the usage of agents that were removed, to restore it with them.

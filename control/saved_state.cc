@@ -40,6 +40,15 @@ void append_agent(std::string& out, const SavedAgent& agent) {
   if (agent.used_up > 0) object.add("used_up", agent.used_up);
   if (agent.used_down > 0) object.add("used_down", agent.used_down);
   if (!agent.overlay.denied.empty()) object.add("denied", texts(agent.overlay.denied));
+  if (!agent.hosts.empty()) {
+    JsonArray hosts{object.key("used_hosts")};
+    for (const auto& used : agent.hosts) {
+      JsonObject member{hosts.next()};
+      member.add("host", used.host).add("requests", used.requests).add("tokens", used.tokens);
+      if (used.minute.count == 0) continue;
+      member.add("minute", used.minute.start).add("minute_requests", used.minute.count);
+    }
+  }
   if (agent.overlay.grants.empty()) return;
   JsonArray grants{object.key("grants")};
   for (const auto& grant : agent.overlay.grants) append_grant(grants.next(), grant);

@@ -14,12 +14,20 @@
 
 namespace stile::control {
 
+// What was used of one [[agent.budget]].
+struct SavedHostUsage {
+  std::string host;
+  std::uint64_t requests = 0, tokens = 0;
+  acl::MinuteCount::Saved minute;
+};
+
 struct SavedAgent {
   std::string id;
   AgentIdentity identity;  // of the agent that the rest belongs to
   AgentOverlay overlay;
   // Budget usage. At least what was used: recorded before the bytes flow, see budget_ledger.h.
   std::uint64_t used_up = 0, used_down = 0;
+  std::vector<SavedHostUsage> hosts;
 };
 
 struct SavedAsk {

@@ -121,6 +121,17 @@ GrantState read_grant(const Node& node, Reader& reader) {
   return grant;
 }
 
+SavedHostUsage read_host_usage(const Node& node, Reader& reader) {
+  SavedHostUsage used;
+  Members members{node, reader};
+  members.text("host", used.host);
+  members.count("requests", used.requests);
+  members.count("tokens", used.tokens);
+  members.count("minute", used.minute.start);
+  members.count("minute_requests", used.minute.count);
+  return used;
+}
+
 SavedAgent read_agent(const Node& node, Reader& reader) {
   SavedAgent agent;
   {
@@ -134,6 +145,8 @@ SavedAgent read_agent(const Node& node, Reader& reader) {
     members.count("used_up", agent.used_up);
     members.count("used_down", agent.used_down);
     members.patterns("denied", agent.overlay.denied);
+    members.each("used_hosts",
+                 [&](const Node& used) { agent.hosts.push_back(read_host_usage(used, reader)); });
     members.each("grants", [&](const Node& grant) {
       agent.overlay.grants.push_back(read_grant(grant, reader));
     });

@@ -72,9 +72,19 @@ void add_summary(JsonObject& object, const AgentView& agent) {
     containment.add("checked", time_text(agent.check->time)).add("holds", agent.check->holds);
     if (!agent.check->problem.empty()) containment.add("problem", agent.check->problem);
   }
-  JsonObject budgets{object.key("budgets")};
-  add_budget(budgets, "bytes_up", agent.bytes_up);
-  add_budget(budgets, "bytes_down", agent.bytes_down);
+  {
+    JsonObject budgets{object.key("budgets")};
+    add_budget(budgets, "bytes_up", agent.bytes_up);
+    add_budget(budgets, "bytes_down", agent.bytes_down);
+  }
+  JsonArray hosts{object.key("host_budgets")};
+  for (const auto& budget : agent.host_budgets) {
+    JsonObject member{hosts.next()};
+    member.add("host", budget.host);
+    add_budget(member, "max_requests", budget.max_requests);
+    add_budget(member, "requests_per_minute", budget.requests_per_minute);
+    add_budget(member, "tokens", budget.tokens);
+  }
 }
 
 void add_rejected(JsonObject& object, const std::vector<RejectedCardView>& cards) {

@@ -164,6 +164,12 @@ void Commands::reset_budget(const Request& request, const Client& client) {
   control::Edit edit;
   edit.budgets[request.agent] = {used(running->policy->bytes_up, running->account->bytes_up),
                                  used(running->policy->bytes_down, running->account->bytes_down)};
+  for (const acl::HostBudget& budget : running->policy->budgets) {
+    const acl::HostUsage& usage = *budget.usage;
+    edit.budgets[request.agent].hosts[budget.host] = {used(budget.max_requests, usage.requests),
+                                                      used(budget.tokens, usage.tokens),
+                                                      -usage.owed_tokens.load()};
+  }
   commit(edit, {audit::Event::grant, request.agent, client->peer().name, "budget-reset", false},
          client, json(Named{"agent", request.agent}));
 }

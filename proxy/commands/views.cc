@@ -63,6 +63,31 @@ std::optional<BudgetView> view_budget(const std::optional<std::uint64_t>& total,
   return BudgetView{*total, control::used_of(total, left), left.left(), std::nullopt, false};
 }
 
+BudgetView view_count(std::uint64_t total, std::uint64_t used) {
+  const std::uint64_t left = total > used ? total - used : 0;
+  return {total, used, static_cast<std::int64_t>(left), std::nullopt, false};
+}
+
+std::vector<HostBudgetView> view_host_budgets(const acl::AgentPolicy& policy, UnixMicros now) {
+  std::vector<HostBudgetView> views;
+  for (const acl::HostBudget& budget : policy.budgets) {
+    const acl::HostUsage& usage = *budget.usage;
+    HostBudgetView view;
+    view.host = budget.host;
+    view.max_requests = view_budget(budget.max_requests, usage.requests);
+    if (const auto& total = budget.requests_per_minute) {
+      view.requests_per_minute = view_count(*total, usage.minute.used(now));
+    }
+    if (const auto& total = budget.tokens) {
+      const auto owed = std::max<std::int64_t>(usage.owed_tokens, 0);
+      view.tokens = view_count(
+          *total, control::used_of(total, usage.tokens) + static_cast<std::uint64_t>(owed));
+    }
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
 std::string origin_of(const control::LivePolicy& policy, const Running& agent) {
   if (policy.is_put(agent.policy->id)) return "put-agent";
   const auto& place = agent.entry->settings.place;
@@ -87,6 +112,7 @@ AgentView view_agent(const control::LivePolicy& policy, const Running& agent, co
     view.bytes_up->is_waiting = agent.account->bytes_up.is_asked_for();
   }
   view.bytes_down = view_budget(in_force.bytes_down, agent.account->bytes_down);
+  view.host_budgets = view_host_budgets(in_force, now);
   view.rules = count_of(in_force.allow) + count_of(in_force.deny);
   for (const auto& grant : policy.overlay(in_force.id)->grants) {
     view.grants.push_back(view_grant(grant, now));

@@ -88,6 +88,12 @@ struct BudgetView {
   bool is_waiting = false;
 };
 
+// One [[agent.budget]].
+struct HostBudgetView {
+  std::string host;
+  std::optional<BudgetView> max_requests, requests_per_minute, tokens;
+};
+
 // What a check of an agent's fence found.
 struct CheckView {
   UnixMicros time = 0;
@@ -103,6 +109,7 @@ struct AgentView {
   std::optional<std::int64_t> seconds_left;
   std::uint32_t connections = 0;
   std::optional<BudgetView> bytes_up, bytes_down;
+  std::vector<HostBudgetView> host_budgets;
   std::size_t rules = 0;
   std::vector<GrantView> grants;
   Totals totals;

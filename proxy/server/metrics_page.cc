@@ -1,5 +1,7 @@
 // Server, the metrics page: the counters of all workers, combined.
+#include <algorithm>
 #include <map>
+#include <optional>
 
 #include "acl/regex_set.h"
 #include "proxy/metrics/exposition.h"
@@ -134,6 +136,28 @@ std::string Server::exposition(const std::vector<Report>& reports) const {
       page.gauge("stile_budget_remaining_bytes", "What is left of a budget.",
                  static_cast<double>(agent->account->bytes_down.left()),
                  {{"agent", agent->id}, {"direction", "down"}});
+    }
+  }
+  for (const auto& agent : snapshot.agents()) {
+    // Hosts are no labels: the budget with the least left counts.
+    std::optional<std::int64_t> requests_left, tokens_left;
+    const auto lower = [](std::optional<std::int64_t>& least, std::int64_t left) {
+      least = std::min(least.value_or(left), std::max<std::int64_t>(left, 0));
+    };
+    for (const acl::HostBudget& budget : agent->budgets) {
+      const acl::HostUsage& usage = *budget.usage;
+      if (budget.max_requests) lower(requests_left, usage.requests.left());
+      if (budget.tokens) lower(tokens_left, usage.tokens.left() - usage.owed_tokens);
+    }
+    if (requests_left) {
+      page.gauge("stile_budget_remaining_requests",
+                 "What is left of max_requests, on the host with the least.",
+                 static_cast<double>(*requests_left), {{"agent", agent->id}});
+    }
+    if (tokens_left) {
+      page.gauge("stile_budget_remaining_tokens",
+                 "What is left of tokens, on the host with the least.",
+                 static_cast<double>(*tokens_left), {{"agent", agent->id}});
     }
   }
   for (const auto& [id, count] : asks_.open_per_agent()) {

@@ -50,6 +50,7 @@ void Connector::decide(Request& request) {
   query.authority = acl::split_authority(request.authority);
   query.now = unix_micros();
   query.charged = request.charged.get();
+  query.counted = request.counted.usage();
   query.source = peer.source();
   // A captured connection is decided as a CONNECT.
   const bool is_captured =
@@ -95,7 +96,7 @@ Task<Connector::Reason> Connector::connect(Request& request, Reuse reuse) {
   if (client_.stream.socket().is_dead()) co_return Reason::origin_timeout;
   client_.watch_for_loss(Reason::origin_timeout);
   Reason reason = charge(request);
-  if (reason != Reason::none) reason = co_await wait_for_grant(request);
+  if (reason != Reason::none) reason = co_await wait_for_record(request, reason);
   is_reused_ = reason == Reason::none && reuse == Reuse::yes && take_kept(request);
   if (reason == Reason::none && !is_reused_) reason = co_await find_and_dial(request);
   client_.watch_for_loss(Reason::none);
@@ -246,7 +247,8 @@ Task<Connector::Reason> Connector::connect_again(Request& request) {
   co_return still_allowed(request) == Reason::none ? Reason::none : Reason::revoked;
 }
 
-// A grant that counts requests counts this one, if that grant allows it.
+// A grant that counts requests counts this one, if that grant allows it; so does the budget of its
+// host.
 Connector::Reason Connector::charge(Request& request) {
   const acl::Grant* grant = request.decision.grant;
   request.up = {};
@@ -254,17 +256,34 @@ Connector::Reason Connector::charge(Request& request) {
   if (grant != nullptr) request.up.draw_on(grant->lease->bytes_up);
   request.up.expect();
   request.down.expect();
-  if (grant == nullptr || request.charged == grant->lease) return Reason::none;
-  // An open connection is not counted again when another grant takes it over.
-  if (!request.wrote_open && grant->lease->requests.take(1) != 1) return Reason::host_not_allowed;
-  request.charged = grant->lease;
-  return Reason::none;
+  if (grant != nullptr && request.charged != grant->lease) {
+    // An open connection is not counted again when another grant takes it over.
+    if (!request.wrote_open && grant->lease->requests.take(1) != 1) return Reason::host_not_allowed;
+    request.charged = grant->lease;
+  }
+  return count_on_host(request);
 }
 
-// The grant has requests left, but they are not on record yet.
-Task<Connector::Reason> Connector::wait_for_grant(Request& request) {
-  Reason reason = Reason::host_not_allowed;
-  while (reason != Reason::none && !request.decision.grant->lease->requests.is_spent()) {
+Connector::Reason Connector::count_on_host(Request& request) {
+  const acl::HostBudget* budget = request.decision.budget;
+  const bool is_request = request.facts.has_value();  // not the tunnel that requests are in
+  if (budget == nullptr || !is_request || request.wrote_open) return Reason::none;
+  using Outcome = acl::HostCharge::Outcome;
+  const Outcome outcome = request.counted.take(*budget, unix_micros());
+  return outcome == Outcome::taken ? Reason::none : Reason::budget_exhausted;
+}
+
+// What it is charged on has something left, but that is not on record yet.
+bool Connector::is_not_ready(const Request& request, Reason spent) {
+  const acl::Decision& decision = request.decision;
+  if (spent == Reason::host_not_allowed) return !decision.grant->lease->requests.is_spent();
+  return spent == Reason::budget_exhausted && decision.budget != nullptr &&
+         acl::fault_of(*decision.budget, unix_micros()).empty();
+}
+
+Task<Connector::Reason> Connector::wait_for_record(Request& request, Reason spent) {
+  Reason reason = spent;
+  while (reason != Reason::none && is_not_ready(request, reason)) {
     if (client_.is_cancelled()) co_return client_.cancelled();
     client_.set_deadline(client_.context.limits.connect_timeout, Reason::internal_error);
     co_await client_.wait_for_refill();

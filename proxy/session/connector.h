@@ -64,7 +64,9 @@ class Connector final : private Client::Follower {
   void on_cancel() noexcept override;
   [[nodiscard]] Reason charge(Request& request);
   [[nodiscard]] static bool still_has_secrets(const Request& request);
-  Task<Reason> wait_for_grant(Request& request);
+  [[nodiscard]] Reason count_on_host(Request& request);
+  [[nodiscard]] static bool is_not_ready(const Request& request, Reason spent);
+  Task<Reason> wait_for_record(Request& request, Reason spent);
   Task<Reason> ask(Request& request);
   [[nodiscard]] bool take_kept(Request& request);
   Task<Reason> find_and_dial(Request& request);

@@ -189,13 +189,16 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
   }
   if (to_client == Framing::to_close || client_.drains) keep_alive_ = false;
   write_answer_head(head, to_client);
-  from_origin_.erase(0, head_end_);
+  begin_usage(head);
+  answer_has_body_ = head.framing != Framing::none;
+  from_origin_.erase(0, head_end_);  // the fields of the head were in it
 
   http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
   std::uint64_t left = head.framing == Framing::length ? head.content_length : 0;
   bool ended = head.framing == Framing::none || (head.framing == Framing::length && left == 0);
   std::string body;  // of this round, if it is scrubbed
   const auto pass = [&](std::string_view data) {
+    read_usage(data);
     if (scrubber_) {
       body += data;
     } else if (to_client == Framing::chunked) {
@@ -240,6 +243,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
       if (!sent) co_return client_.cancelled_or(Reason::idle_timeout);
     }
     to_client_.clear();
+    answer_is_whole_ = ended;
     if (ended) co_return Reason::none;
     const Reason failed = co_await read_origin();
     if (failed != Reason::none) co_return failed;

@@ -266,8 +266,9 @@ HttpExchange::Reason HttpExchange::add_secrets(std::vector<std::string>& strip,
     added.push_back({secret->secret->header, secret_values_.back()});
     request_.secrets.push_back(secret->secret->name);
   }
-  if (scrubber_) {
-    // What is encoded cannot be searched.
+  const acl::HostBudget* budget = request_.decision.budget;
+  if (scrubber_ || (budget != nullptr && budget->tokens)) {
+    // What is encoded cannot be searched, nor can its tokens be read.
     strip.emplace_back(accept_encoding);
     added.push_back({"Accept-Encoding", "identity"});
   }
@@ -358,6 +359,7 @@ Task<bool> HttpExchange::finish(Reason reason) {
     connector_.origin.reset();
   }
   const bool answered = status_ != 0;
+  request_.counted.settle(tokens_used(reason));
   if (reason == Reason::idle_timeout && !answered) reason = Reason::origin_timeout;
   auto written = client_.context.log.close(client_.peer, request_, reason,
                                            answered ? status_ : acl::status(reason));

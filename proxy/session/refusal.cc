@@ -117,6 +117,10 @@ void append_head(std::string& answer, const Refusal& refusal, std::size_t body_b
     out.plain("\r\nRetry-After: ");
     out.number(static_cast<std::uint64_t>(refusal.ask->retry_after.count()));
   }
+  if (refusal.ask == nullptr && refusal.retry_after_seconds > 0) {
+    out.plain("\r\nRetry-After: ");
+    out.number(static_cast<std::uint64_t>(refusal.retry_after_seconds));
+  }
   out.plain("\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nContent-Length: ");
   out.number(body_bytes);
   out.plain(refusal.keep_alive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n");

@@ -25,7 +25,8 @@ struct Refusal {
   std::string_view host;   // canonical, or as sent if it was invalid
   std::uint16_t port = 0;
   acl::Scheme scheme = acl::Scheme::tunnel;
-  std::string_view fault;                    // of bad-request: what is malformed; may be empty
+  std::string_view fault;                    // as in acl::Decision; may be empty
+  std::int64_t retry_after_seconds = 0;      // of budget-exhausted; 0: unknown
   const acl::AgentPolicy* policy = nullptr;  // null: unknown
   std::string_view contact;
   GrantedBy granted_by = GrantedBy::command;

@@ -31,6 +31,9 @@ Task<bool> answer_refusal(Client& client, const Request& request, Reason reason,
   refusal.port = request.decision.port;
   refusal.scheme = request.scheme;
   refusal.fault = request.fault();
+  if (reason == request.decision.reason) {
+    refusal.retry_after_seconds = request.decision.retry_after_seconds;
+  }
   if (peer.agent) {
     refusal.policy = peer.agent.get();
     refusal.contact = peer.agent->contact;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "acl/hello.h"
+#include "acl/host_budget.h"
 #include "proxy/base/timer_wheel.h"
 #include "proxy/net/relay.h"
 #include "proxy/session/ask_board.h"
@@ -18,9 +19,10 @@ struct Request {
   Request() = default;
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
-  // Returns what a grant was charged for an opening that did not happen.
+  // Returns what a grant or the host's budget was charged for an opening that did not happen.
   ~Request() {
     if (charged && !wrote_open) charged->requests.give_back(1);
+    if (wrote_open) counted.keep();
   }
 
   std::string method;
@@ -52,6 +54,7 @@ struct Request {
   std::string sni;
   std::vector<std::string> stripped;
   std::shared_ptr<acl::Lease> charged;         // the grant that this opening was counted on
+  acl::HostCharge counted;                     // what it took of the budget of its host
   net::Meter up, down;                         // the counters that its bytes charge
   std::uint64_t bytes_up = 0, bytes_down = 0;  // of plain HTTP; a tunnel counts for itself
   bool wrote_open = false;

@@ -167,6 +167,55 @@ TEST(DecideInside, SetsASecretOnlyOnAllowedRequestsToItsHostsAndPaths) {
   EXPECT_TRUE(observed.terms.secrets.empty());
 }
 
+TEST(DecideInside, RefusesWhatIsBeyondTheBudgetOfItsHost) {
+  AgentPolicy made = policy();
+  const auto usage = std::make_shared<HostUsage>();
+  made.budgets.push_back({"a.com", 1, {}, {}, usage});
+  const Ask ask{"a.com:443", "GET", "/repos/x"};
+  const Decision fine = judged(made, ask);
+  EXPECT_EQ(test::outcome(fine), "allow");
+  EXPECT_EQ(fine.budget, &made.budgets[0]);
+  const UnixMicros now = test::query(made, "a.com:443").now;
+  ASSERT_TRUE(usage->minute.take(now, 1));
+  for (const Mode mode : {Mode::enforce, Mode::observe}) {
+    made.mode = mode;
+    const Decision spent = judged(made, ask);
+    EXPECT_EQ(test::outcome(spent), "deny budget-exhausted");
+    EXPECT_EQ(spent.fault, minute_fault);
+    EXPECT_GT(spent.retry_after_seconds, 0);
+    EXPECT_FALSE(spent.may_ask);
+    EXPECT_TRUE(test::ask(made, "a.com:443").passes()) << "the tunnel itself is not counted";
+    EXPECT_TRUE(judged(made, {"key.com:443", "GET", "/"}).passes()) << "another host";
+  }
+  // A request that was counted is not refused by its own count when it is judged again.
+  RequestFacts facts;
+  facts.names_tunnel = true;
+  facts.method = "GET";
+  facts.path = facts.target = "/repos/x";
+  Query query = test::query(made, "a.com:443");
+  query.inside = &facts;
+  query.counted = usage.get();
+  EXPECT_TRUE(decide(query).passes());
+}
+
+TEST(DecideInside, ABudgetLeavesNoPortOfItsHostSealed) {
+  AgentPolicy made = policy();
+  made.allow.sets.push_back(test::rule_set({"b.com"}, "allow"));
+  EXPECT_FALSE(test::ask(made, "b.com:443").is_opened);
+  made.budgets.push_back({"b.com", {}, 1, {}, std::make_shared<HostUsage>()});
+  EXPECT_TRUE(test::ask(made, "b.com:443").is_opened);
+}
+
+TEST(DecideInside, RefusesAWebSocketWhoseTokensCannotBeCounted) {
+  AgentPolicy made = policy();
+  made.budgets.push_back({"b.com", {}, 5, {}, std::make_shared<HostUsage>()});
+  const Ask ask{"b.com:8443", "GET", "/", {}, {}, true};
+  EXPECT_EQ(test::outcome(judged(made, ask)), "allow");
+  made.budgets[0].tokens = 5;
+  made.budgets[0].usage->tokens.set(5);
+  EXPECT_EQ(test::outcome(judged(made, ask)), "deny upgrade-not-allowed");
+}
+
 TEST(DecideInside, RefusesMisplacedPlaceholders) {
   const AgentPolicy made = policy();
   const std::string embedded = "Bearer " + std::string{placeholder};

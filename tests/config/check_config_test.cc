@@ -188,6 +188,7 @@ contact = "ops"                         # stile.toml:6
 secrets = []
 can = []
 request = []
+budget = []
 connections_per_agent = 1024
 requests_per_second = 7                 # stile.toml:9
 
@@ -217,6 +218,7 @@ contact = "ops"                         # stile.toml:6
 secrets = []
 can = []
 request = []
+budget = []
 connections_per_agent = 1024
 requests_per_second = 7                 # stile.toml:9
 )");

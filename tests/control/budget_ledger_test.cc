@@ -207,5 +207,122 @@ TEST(BudgetLedger, AnAgentWhoseRemovalIsUndoneHasUsedWhatItHad) {
   EXPECT_EQ(account(live, "a").bytes_up.left(), 64 * mib - 1000);
 }
 
+// Budgets of hosts.
+
+const std::string with_hosts =
+    "[[agent]]\nid = \"a\"\nsource = [\"10.0.0.1\"]\n[[agent.request]]\nhost = \"api.test\"\n"
+    "[[agent.budget]]\nhost = \"api.test\"\n";
+
+const acl::HostBudget& host_budget(const LivePolicy& live) {
+  return *live.find("a")->policy->budget_for("api.test");
+}
+
+constexpr UnixMicros now = 1'800'000'000'000'000;
+
+// A request that went on, with the tokens that it used. False: it was refused.
+bool use_host(const LivePolicy& live, SavedState& disk, std::uint64_t tokens = 0) {
+  for (int tries = 0; tries < 3; ++tries) {
+    acl::HostCharge charge;
+    const auto outcome = charge.take(host_budget(live), now);
+    if (outcome == acl::HostCharge::Outcome::taken) {
+      charge.keep();
+      charge.settle(tokens);
+      return true;
+    }
+    if (outcome == acl::HostCharge::Outcome::spent) return false;
+    auto booking = book_reserves(live);
+    disk = live.save();
+    booking.settle(true);
+  }
+  ADD_FAILURE() << "it never becomes ready";
+  return false;
+}
+
+TEST(BudgetLedger, RequestsToAHostAreOnRecordBeforeTheyAreMade) {
+  SavedState disk;
+  int made = 0;
+  for (int life = 0; life < 10; ++life) {  // each ends by a crash
+    const auto live = live_of(with_hosts + "max_requests = 25\n", disk);
+    Asked refill;
+    watch_budgets(live, refill);
+    for (int i = 0; i < 3; ++i) made += use_host(live, disk) ? 1 : 0;
+  }
+  EXPECT_EQ(made, 25) << "a step is one request: a crash costs none";
+}
+
+TEST(BudgetLedger, TokensOfAHostAreNeverForgottenByACrash) {
+  SavedState disk;
+  std::uint64_t used = 0;
+  int lives = 0;
+  for (bool goes_on = true; goes_on; ++lives) {
+    const auto live = live_of(with_hosts + "tokens = 10000\n", disk);
+    Asked refill;
+    watch_budgets(live, refill);
+    goes_on = use_host(live, disk, 700);
+    used += goes_on ? 700 : 0;
+  }
+  EXPECT_LE(used, 10000U);
+  EXPECT_GE(lives, 4) << "a crash costs a quarter at most";
+}
+
+TEST(BudgetLedger, AReloadKeepsWhatWasUsedOfAHost) {
+  SavedState disk;
+  auto live = live_of(with_hosts + "max_requests = 5\nrequests_per_minute = 4\ntokens = 1000\n");
+  Asked refill;
+  watch_budgets(live, refill);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(use_host(live, disk, 100));
+  static_cast<void>(live.rebase(
+      base_of(with_hosts + "max_requests = 7\nrequests_per_minute = 9\ntokens = 500\n")));
+  live.publish();
+  const acl::HostUsage& usage = *host_budget(live).usage;
+  EXPECT_EQ(usage.requests.left(), 4);
+  EXPECT_EQ(usage.tokens.left(), 200);
+  EXPECT_EQ(usage.minute.used(now), 3U);
+  static_cast<void>(live.rebase(base_of(with_hosts + "max_requests = 3\ntokens = 100\n")));
+  live.publish();
+  EXPECT_FALSE(use_host(live, disk)) << "the limit is now below what was used";
+}
+
+TEST(BudgetLedger, ACleanRestartKeepsTheExactUsageOfAHost) {
+  SavedState disk;
+  const std::string text =
+      with_hosts + "max_requests = 900\nrequests_per_minute = 4\ntokens = 9000\n";
+  {
+    const auto live = live_of(text);
+    Asked refill;
+    watch_budgets(live, refill);
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(use_host(live, disk, 100));
+    ASSERT_TRUE(use_host(live, disk, 5000)) << "more than is on record";
+    reclaim_reserves(live);
+    const auto read = parse_state(state_text(live.save()), "state.json");
+    ASSERT_TRUE(read) << read.error().message;
+    disk = *read;
+  }
+  const auto live = live_of(text, disk);
+  const acl::HostUsage& usage = *host_budget(live).usage;
+  EXPECT_EQ(usage.requests.left(), 897);
+  EXPECT_EQ(usage.tokens.left(), 9000 - 5200);
+  EXPECT_EQ(usage.minute.used(now), 3U);
+}
+
+TEST(BudgetLedger, ResetOfAHostCanBeUndone) {
+  SavedState disk;
+  auto live = live_of(with_hosts + "max_requests = 5\ntokens = 1600\n");
+  Asked refill;
+  watch_budgets(live, refill);
+  ASSERT_TRUE(use_host(live, disk, 5000));
+  EXPECT_FALSE(use_host(live, disk));
+  const acl::HostUsage& usage = *host_budget(live).usage;
+  Edit edit;
+  edit.budgets["a"].hosts["api.test"] = {1, 1600 - usage.tokens.balance(), -usage.owed_tokens};
+  const auto undo = live.apply(edit);
+  ASSERT_TRUE(undo);
+  EXPECT_EQ(usage.requests.left(), 5);
+  EXPECT_EQ(usage.tokens.left(), 1600);
+  EXPECT_TRUE(acl::fault_of(host_budget(live), now).empty());
+  ASSERT_TRUE(live.apply(*undo));
+  EXPECT_FALSE(acl::fault_of(host_budget(live), now).empty());
+}
+
 }  // namespace
 }  // namespace stile::control

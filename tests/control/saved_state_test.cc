@@ -22,6 +22,8 @@ SavedState example() {
   agent.overlay.denied = patterns({"no.test", "~^x$"});
   agent.used_up = 1000;
   agent.used_down = 2000;
+  agent.hosts.push_back({"api.test", 3, 4000, {4'000'000'000, 2}});
+  agent.hosts.push_back({"b.test", 1, 0, {}});
   GrantState grant;
   grant.id = "7f3a";
   grant.hosts = patterns({".b.test", "http://c.test"});

@@ -74,15 +74,18 @@ export function agentPage(context, id) {
       el('td', null, el('button', { type: 'button', class: 'no small', 'aria-label': `Revoke ${grant.hosts.join(', ')}`, onclick: () => act('revoke', { grant: grant.id }) }, 'Revoke')));
   }), 'No grants.'));
 
-  const showBudgets = (all) => {
-    const names = Object.keys(all ?? {});
-    replace(budgets, names.length === 0 ? el('p', { class: 'empty' }, 'No budgets.') : [
-      names.map((name) => {
-        const { total, used, left } = all[name];
-        const label = name === 'bytes_up' ? 'Up' : 'Down';
-        return el('p', { class: 'budget' }, el('label', null, `${label}: ${bytes(used)} of ${bytes(total)} used, ${bytes(left)} left`,
-          el('meter', { min: 0, max: total, value: used, high: total * 0.75, optimum: 0 })));
-      }),
+  const showBudgets = (ofBytes, ofHosts) => {
+    const all = Object.entries(ofBytes ?? {}).map(([name, budget]) => ({ ...budget, label: name === 'bytes_up' ? 'Up' : 'Down', shown: bytes }));
+    const kinds = { max_requests: 'requests', requests_per_minute: 'requests in this minute', tokens: 'tokens' };
+    for (const host of ofHosts ?? []) {
+      for (const [name, kind] of Object.entries(kinds)) {
+        if (host[name]) all.push({ ...host[name], label: `${host.host}, ${kind}`, shown: count });
+      }
+    }
+    replace(budgets, all.length === 0 ? el('p', { class: 'empty' }, 'No budgets.') : [
+      all.map(({ label, shown, total, used, left }) => el('p', { class: 'budget' },
+        el('label', null, `${label}: ${shown(used)} of ${shown(total)} used, ${shown(left)} left`,
+          el('meter', { min: 0, max: total, value: used, high: total * 0.75, optimum: 0 })))),
       el('button', { type: 'button', class: 'small', onclick: () => act('budget-reset') }, 'Reset the budgets')]);
   };
 
@@ -130,7 +133,7 @@ export function agentPage(context, id) {
         facts.title = fence?.problem ?? agent.entry;
         update(policy, JSON.stringify([agent.policy, agent.revoked]), () => policyOf(agent.policy, agent.revoked));
         showGrants(agent.grants);
-        showBudgets(agent.budgets);
+        showBudgets(agent.budgets, agent.host_budgets);
       },
       hosts: ({ hosts: rows }) => replace(hosts, table(['Host', { name: 'Allowed', number: true }, { name: 'Refused', number: true },
         { name: 'Up', number: true }, { name: 'Down', number: true }, 'Last', ''], rows.map(hostRow), 'No request was seen yet.')),

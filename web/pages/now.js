@@ -30,6 +30,13 @@ function endings(agents) {
       const part = budget.total > 0 ? budget.left / budget.total : 0;
       if (part < 0.25) rows.push({ agent: agent.id, what: name === 'bytes_up' ? 'budget, up' : 'budget, down', left: bytes(budget.left), order: part * 100 });
     }
+    for (const host of agent.host_budgets ?? []) {
+      for (const [name, kind] of [['max_requests', 'requests'], ['tokens', 'tokens']]) {
+        const budget = host[name];
+        if (!budget || budget.left / budget.total >= 0.25) continue;
+        rows.push({ agent: agent.id, what: `${host.host}, ${kind}`, left: count(budget.left), order: budget.left / budget.total * 100 });
+      }
+    }
     if (agent.seconds_left !== undefined) rows.push({ agent: agent.id, what: 'the agent itself', left: duration(agent.seconds_left), order: agent.seconds_left });
   }
   return rows.sort((a, b) => a.order - b.order).slice(0, 20);

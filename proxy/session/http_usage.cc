@@ -1,0 +1,78 @@
+// HttpExchange: what an answer says it used of the host's token budget.
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "proxy/session/http_exchange.h"
+
+namespace stile::session {
+namespace {
+
+// A token is rarely shorter, and streams wrap each in an event of its own.
+constexpr std::uint64_t bytes_per_token = 4;
+constexpr std::size_t decoded_at_once = 64 * 1024;
+// An answer that decompresses to more is not read on.
+constexpr std::uint64_t most_expansion = 64, least_decoded = 1024 * 1024;
+
+bool begins_with(std::string_view text, std::string_view begin) {
+  return text.size() >= begin.size() && equal_ignoring_case(text.substr(0, begin.size()), begin);
+}
+
+}  // namespace
+
+// Without a reader, an answer with a body is estimated.
+void HttpExchange::begin_usage(const http::ResponseHead& head) {
+  if (!request_.counted.counts_tokens()) return;
+  usage_.reset();
+  usage_gunzip_.reset();
+  decoded_ = 0;
+  bool is_encoded = false, is_gzip = false;
+  std::optional<http::UsageReader::Form> form;
+  for (const http::Field& field : head.fields) {
+    if (equal_ignoring_case(field.name, "content-encoding") &&
+        !equal_ignoring_case(field.value, "identity")) {
+      is_gzip = !is_encoded && equal_ignoring_case(field.value, "gzip");
+      is_encoded = true;
+    } else if (equal_ignoring_case(field.name, "content-type")) {
+      if (begins_with(field.value, "text/event-stream")) form = http::UsageReader::Form::events;
+      if (begins_with(field.value, "application/json")) form = http::UsageReader::Form::json;
+    }
+  }
+  if (!form || (is_encoded && !is_gzip)) return;
+  usage_.emplace(*form);
+  is_stream_ = *form == http::UsageReader::Form::events;
+  if (is_gzip) usage_gunzip_.emplace();
+}
+
+void HttpExchange::read_usage(std::string_view body) {
+  if (!usage_) return;
+  if (!usage_gunzip_) return usage_->feed(body);
+  std::string piece;
+  for (bool has_more = true; has_more;) {
+    piece.clear();
+    const bool is_good = usage_gunzip_->decode(body, piece, decoded_at_once);
+    decoded_ += piece.size();
+    if (!is_good || decoded_ > std::max(least_decoded, most_expansion * request_.bytes_down)) {
+      usage_.reset();
+      return;
+    }
+    usage_->feed(piece);
+    has_more = piece.size() == decoded_at_once || (!body.empty() && !piece.empty());
+  }
+}
+
+// An answer that was cut off, or that does not say what it used, is charged by its size: an agent
+// could end each stream just before the count.
+std::uint64_t HttpExchange::tokens_used(Reason reason) const {
+  const std::uint64_t up = request_.bytes_up / bytes_per_token;
+  const std::uint64_t down = request_.bytes_down / bytes_per_token;
+  const std::uint64_t reported = usage_ ? usage_->tokens() : 0;
+  const bool is_whole = reason == Reason::none && answer_is_whole_;
+  if (!is_whole) return std::max(reported, up) + down;
+  if (usage_ && usage_->has_report()) return reported;
+  const bool is_success = status_ >= 200 && status_ < 300;
+  if (!is_success || !answer_has_body_) return 0;
+  const bool says_nothing = usage_ && !is_stream_ && !usage_->is_unfinished();
+  return says_nothing ? 0 : up + down;  // such as a list of models
+}
+
+}  // namespace stile::session

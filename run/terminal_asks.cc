@@ -158,7 +158,7 @@ bool TerminalAsks::look() {
       put("\nstile: answered elsewhere\n");
       is_asking_ = false;
     }
-    if (!waiting_.empty() && waiting_.front().id == answered) has_rung_ = false;
+    if (!waiting_.empty() && waiting_.front().id == answered) has_rung_ = has_told_ = false;
     std::erase_if(waiting_, [&](const TerminalQuestion& one) { return one.id == answered; });
   }
   return !taken.is_over;
@@ -178,8 +178,9 @@ void TerminalAsks::put(const std::string& text) const {
 }
 
 void TerminalAsks::ring(const TerminalQuestion& question) {
-  if (std::exchange(has_rung_, true)) return;
-  put("\a");
+  if (!std::exchange(has_rung_, true)) put("\a");
+  // Not while a program draws: the line would come when it ends, and may be out of date by then.
+  if (!is_line_mode(terminal_.get()) || std::exchange(has_told_, true)) return;
   tell_("the command asks for " + question.words + "; in another terminal: stile approve " +
         question.id + selector_);
 }
@@ -199,17 +200,25 @@ void TerminalAsks::take_answer(const std::string& line) {
   const TerminalQuestion question = std::move(waiting_.front());
   waiting_.pop_front();
   is_asking_ = false;
-  has_rung_ = false;
+  has_rung_ = has_told_ = false;
   // Whole words: the command can change what the terminal erases, and so make "o" of "no".
   const char typed = line == "once" || line == "run" || line == "always" ? line.front() : 'n';
   const auto answer = answers_.ask(answer_to(question.id, typed));
   if (!answer || !control::is_ok(*answer)) {
     put("stile: the answer was not taken" + (answer ? ": " + printable(*answer) : std::string{}) +
         '\n');
-  } else if (typed == 'a' && !question.pattern.empty()) {
+    return;
+  }
+  // The command writes on the same terminal and could have drawn another question over ours. So
+  // this says what was answered.
+  const char* how = typed == 'o'   ? "allowed once: "
+                    : typed == 'n' ? "refused: "
+                                   : "allowed for this run: ";
+  put("stile: " + (how + question.words) + '\n');
+  if (typed == 'a' && !question.pattern.empty()) {
     put("stile: next time: stile run --allow " + question.pattern + '\n');
   } else if (typed == 'a') {
-    put("stile: allowed for this run; for good it needs a request entry in a card\n");
+    put("stile: for good it needs a request entry in a card\n");
   }
 }
 

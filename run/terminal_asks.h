@@ -26,8 +26,8 @@ struct TerminalQuestion {
 [[nodiscard]] std::string answer_to(const std::string& id, char typed);
 
 // On its own thread. A question is put only while the terminal is in line mode and this process is
-// in its foreground. Otherwise a program draws the screen, or a shell inside runs its job: then the
-// bell rings, and a line says what to type in another terminal as soon as there is room for it.
+// in its foreground. While a program draws the screen, only the bell rings. While a shell inside
+// runs its job, a line also says what to type in another terminal.
 class TerminalAsks {
  public:
   using Tell = std::function<void(std::string line)>;
@@ -62,8 +62,8 @@ class TerminalAsks {
   UniqueFd terminal_, stop_in_, stop_out_;
   std::deque<TerminalQuestion> waiting_;
   std::set<std::string> seen_;
-  bool is_asking_ = false;  // the first one that waits is on the terminal
-  bool has_rung_ = false;
+  bool is_asking_ = false;                    // the first one that waits is on the terminal
+  bool has_rung_ = false, has_told_ = false;  // about the first one that waits
   std::string typed_;
   control::Follower* follower_ = nullptr;
   std::thread thread_;

@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 # release is quick to build, for `make run`; package is optimised over all files, for what is installed.
 build = cmake --preset $(1) -DSTILE_BENCH=OFF >/dev/null && cmake --build --preset $(1) -j $(JOBS)
 
-.PHONY: help run check test test-full web-test programs-test bench fuzz lint format install package package-test clean
+.PHONY: help run check test test-full web-test programs-test bench fuzz lint format install package package-test image-test clean
 .DEFAULT_GOAL := help
 
 help:  ## list these targets
@@ -38,7 +38,7 @@ programs-test:  ## Java, Go, databases, browsers and agents from npm; installs a
 	@scripts/agents
 	@$(call build,dev) --target programs
 	@/usr/bin/python3 -m pytest -q -ra -n $(JOBS) --dist loadfile tests/netns/test_captured_programs.py \
-	  tests/run/test_inside_clients.py tests/run/test_agents.py tests/compat
+	  tests/run/test_inside_clients.py tests/run/test_agents.py tests/run/test_asks_in_tmux.py tests/compat
 
 bench:  ## build and run the benchmarks
 	@scripts/packages build test bench
@@ -71,6 +71,10 @@ package-test: package  ## install that package into a booted Debian and use it (
 	@scripts/packages package
 	@lintian --fail-on error build/package/stile_*.deb
 	@scripts/package-test build/package/stile_*.deb
+
+image-test:  ## build the image of deploy/k8s with buildah and run it with podman (root)
+	@scripts/packages test image
+	@scripts/image-test
 
 clean:  ## remove everything that was built
 	@rm -rf build

@@ -214,16 +214,18 @@ def test_image_holds_all_that_the_daemon_needs(run_folder):
     if os.geteuid() != 0:
         pytest.skip("chroot needs root")
     root = run_folder / "image"
-    subprocess.run([K8S / "image-root", root, binary("stiled"), binary("stile")], check=True)
+    programs = ["stile", "stile-fleet", "stiled"]
+    subprocess.run([K8S / "image-root", root, *map(binary, programs)], check=True)
     shutil.copy(K8S / "base" / "stile.toml", root / "etc/stile/config")
     card = yaml.safe_load((K8S / "base" / "cards.yaml").read_text())["data"]["alpha.json"]
     (root / "etc/stile/cards/alpha.json").write_text(json.dumps(json.loads(card)))
     for command in (["stiled", "--check", "-c", "/etc/stile/config/stile.toml"],
-                    ["stile", "check", "/etc/stile/config/stile.toml"]):
+                    ["stile", "check", "/etc/stile/config/stile.toml"], ["stile-fleet", "--version"]):
         done = subprocess.run(["chroot", "--userspec=65532:65532", root, f"/usr/bin/{command[0]}",
                                *command[1:]], text=True, capture_output=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert sorted(os.listdir(root / "usr/bin")) == ["stile", "stiled"], "nothing else to run"
+    assert sorted(os.listdir(root / "usr/bin")) == programs, "nothing else to run"
+    assert os.listdir(root / "usr/share/stile/capabilities")
 
 
 def test_dockerfile_runs_as_nobody_and_from_nothing():

@@ -34,7 +34,7 @@ StandInPtr AgentNames::stand_in(std::string_view name, SteadyTime now) {
 StandInPtr AgentNames::add(Entries::iterator before, std::string_view name, std::uint32_t address,
                            SteadyTime now) {
   auto made =
-      std::make_shared<const StandIn>(StandIn{std::string{name}, acl::Address::v4(address)});
+      std::make_shared<const StandIn>(StandIn{std::string{name}, acl::Address::v4(address), 0});
   by_name_.reserve(by_name_.size() + 1);
   by_address_.reserve(by_address_.size() + 1);
   const auto entry = entries_.insert(before, {made, now + ttl});

@@ -23,6 +23,7 @@ namespace stile::dns {
 struct StandIn {
   std::string name;  // canonical
   acl::Address address;
+  mutable std::uint64_t line = 0;  // of the NameBook's file, which alone uses it, under its lock
 };
 using StandInPtr = std::shared_ptr<const StandIn>;
 

@@ -18,6 +18,9 @@ namespace {
 constexpr const char* names_file = "names";
 constexpr std::size_t small_file_bytes = 64 * 1024;  // not worth writing again
 constexpr std::size_t outdated_factor = 4;
+// A name that is asked for again gets another line when so many others came after its last one.
+// After a restart only the newest names are kept, and it is one of them.
+constexpr std::uint64_t lines_before_another = AgentNames::max_names / 4;
 
 log::Throttle not_kept;
 
@@ -96,7 +99,7 @@ NameBook::Agent& NameBook::agent_of(const acl::AgentPolicy& policy) {
   const auto found = agents_.find(policy.account.get());
   if (found != agents_.end()) return found->second;
   const auto offset = static_cast<std::uint32_t>(random_.next());
-  Agent agent{policy.account, label_of(policy), AgentNames{subnet_, offset}, {}};
+  Agent agent{policy.account, label_of(policy), AgentNames{subnet_, offset}, 0, {}};
   return agents_.emplace(policy.account.get(), std::move(agent)).first->second;
 }
 
@@ -106,16 +109,19 @@ StandInPtr NameBook::stand_in(const acl::AgentPolicy& policy, std::string_view n
   Agent& agent = agent_of(policy);
   const StandInPtr known = agent.names.find_name(name);
   StandInPtr entry = agent.names.stand_in(name, now);
-  if (entry && entry != known) append(agent, *entry);
+  if (entry && (entry != known || agent.lines - entry->line >= lines_before_another)) {
+    append(agent, *entry);
+  }
   return entry;
 }
 
 // A name that cannot be kept works until the daemon ends.
-void NameBook::append(const Agent& agent, const StandIn& entry) {
+void NameBook::append(Agent& agent, const StandIn& entry) {
   if (!file_ || file_bytes_ >= 2 * max_file_bytes) return;
   const std::string line = name_line(agent.label, entry);
   if (write_all(file_.get(), line)) {
     file_bytes_ += line.size();
+    entry.line = ++agent.lines;
   } else {
     not_kept.warning("an address may lose its name when the daemon restarts: ", error_text(errno));
   }
@@ -153,11 +159,14 @@ void NameBook::keep_only(const acl::Snapshot& snapshot) {
   });
 }
 
-std::string NameBook::text() const {
+std::string NameBook::write_text() {
   std::string text;
-  for (const auto& [account, agent] : agents_) {
-    agent.names.for_each([&, &label = agent.label](const StandIn& entry) {
-      if (text.size() < max_file_bytes) text += name_line(label, entry);
+  for (auto& [account, one] : agents_) {
+    Agent& agent = one;
+    agent.lines = 0;
+    agent.names.for_each([&](const StandIn& entry) {
+      if (text.size() < max_file_bytes) text += name_line(agent.label, entry);
+      entry.line = ++agent.lines;
     });
   }
   return text;
@@ -166,7 +175,7 @@ std::string NameBook::text() const {
 // Not synced to the disk: a crash of the host also ends the agents.
 Result<void> NameBook::replace_file() {
   const std::string path = directory_ + '/' + names_file, next = path + ".new";
-  const std::string all = text();
+  const std::string all = write_text();
   UniqueFd file{
       ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600)};
   if (!file || !write_all(file.get(), all) || std::rename(next.c_str(), path.c_str()) != 0) {

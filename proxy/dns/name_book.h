@@ -52,13 +52,14 @@ class NameBook {
     std::shared_ptr<acl::Account> account;  // keeps the key from being reused
     std::string label;                      // id and instance, as in the file
     AgentNames names;
+    std::uint64_t lines = 0;  // that the file has of it; a later line counts as newer
     std::unordered_map<std::string, SteadyTime, SeededHash, std::equal_to<>> refused;
   };
 
   Agent& agent_of(const acl::AgentPolicy& policy);
-  void append(const Agent& agent, const StandIn& entry);
+  void append(Agent& agent, const StandIn& entry);
   void restore(std::string_view text, const acl::Snapshot& agents, SteadyTime now);
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string write_text();
   Result<void> replace_file();
 
   const acl::Prefix subnet_;

@@ -144,6 +144,26 @@ TEST_F(NameBookFile, RestoresTheNewestNamesOfTooMany) {
   EXPECT_LT(text().find("n11.test"), text().find("n4105.test"));
 }
 
+TEST_F(NameBookFile, RestoresANameThatIsStillAskedFor) {
+  const auto agents = snapshot_of({make_agent("alpha")});
+  const auto& alpha = **agents.by_id("alpha");
+  acl::Address used;
+  {
+    NameBook book{whole_subnet};
+    ASSERT_TRUE(book.keep_in(directory_.string(), agents, begin_time));
+    for (std::uint32_t i = 0; i < 3 * AgentNames::max_names; ++i) {
+      const SteadyTime now = begin_time + i * AgentNames::ttl;
+      used = book.stand_in(alpha, "used.test", now)->address;
+      ASSERT_NE(book.stand_in(alpha, "n" + std::to_string(i) + ".test", now), nullptr);
+    }
+  }
+  NameBook book{whole_subnet};
+  ASSERT_TRUE(book.keep_in(directory_.string(), agents, begin_time));
+  const auto found = book.find(alpha, used);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, "used.test");
+}
+
 TEST_F(NameBookFile, RestoresTheLastNameOfAnAddress) {
   write(
       "alpha - old.test 198.18.0.9\nalpha - moved.test 198.18.0.8\n"

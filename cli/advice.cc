@@ -185,7 +185,9 @@ Advice after_inside(std::string_view reason, const Entry& entry) {
     return entry("add the ref to git:push in `can`; deletions and signed pushes stay refused");
   }
   if (reason == "credential-refused") {
-    return entry("remove the key from the client, or set own = \"replace\" in the secret");
+    return {{},
+            "remove the key from the client, or set own = \"replace\" in [[secret]], then: stile "
+            "reload"};
   }
   if (reason == "placeholder-misplaced") {
     return {{}, "the client sent the placeholder outside of the secret's header: it stays refused"};
@@ -265,6 +267,15 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
   if (reason == "bad-request") return after_bad_request(refused, situation);
   if (reason == "dns-failure") {
     return {{}, "the name does not resolve for the proxy: see [dns] servers, or the name is wrong"};
+  }
+  if (reason == "origin-certificate") {
+    const std::string change =
+        "the origin's certificate was not accepted; if a CA of your own signed it, add that CA to "
+        "trust in [intercept]";
+    return {{},
+            change + (situation.is_stile_run
+                          ? " of a stile.toml, and give it to: stile run --config FILE"
+                          : ", then: stile reload")};
   }
   if (reason.starts_with("origin-")) {
     return {{}, "the policy allows it, but the origin fails; try it from the proxy's host"};

@@ -3,6 +3,7 @@
 import gzip
 
 import pytest
+from harness.cli import Operator
 from harness.git_origin import GitOrigin, git
 from harness.inside import Inside
 
@@ -85,6 +86,20 @@ def test_a_push_to_another_ref_is_refused_and_git_prints_why(place, refs, words)
     assert place.git.pushes() == []
     line = place.daemon.audit.wait_one(event="deny", reason="ref-not-allowed")
     assert line["path"] == "/acme/app.git/git-receive-pack" and line["method"] == "POST"
+
+
+def test_advice_after_a_refused_push_is_followed(place):
+    copy = clone(place)
+    push = ("push", "origin", "HEAD:refs/heads/main")
+    assert run(place, *push, cwd=copy, check=False).returncode == 1
+    place.daemon.audit.wait_one(event="deny", reason="ref-not-allowed")
+    shown = Operator(place.daemon)("audit", "show", "--denied", place.daemon.audit.path)
+    said = shown.out + shown.err
+    assert "add the ref to git:push in `can`" in said and "then: stile reload" in said
+    place.agents[0]["can"].append("git:push a.test/acme/app refs/heads/main")
+    place.daemon.write_config()
+    place.daemon.control().do("reload")
+    assert run(place, *push, cwd=copy).returncode == 0
 
 
 def test_a_large_refused_push_is_read_to_its_end_so_that_git_prints_why(place):

@@ -102,6 +102,8 @@ acl::Query query_of(const Ask& ask, const acl::AgentPolicy& agent, const std::st
 
 AskBook::Entry AskService::enter(const Ask& question, const acl::AgentPolicy& agent,
                                  bool wants_hold, AskedBy by) {
+  const auto* current = policy_ ? policy_->by_id(agent.id) : nullptr;
+  if (policy_ && (current == nullptr || (*current)->account != agent.account)) return {};
   const auto entry =
       book_.enter(question, agent.account, wants_hold, unix_micros(), [] { return random_hex(6); });
   if (entry.ask == nullptr) {
@@ -236,6 +238,11 @@ void AskService::tick() {
   tick_.async_wait([this](const boost::system::error_code& ec) {
     if (!ec) tick();
   });
+}
+
+void AskService::set_policy(std::shared_ptr<const acl::Snapshot> snapshot) {
+  const std::lock_guard lock{mutex_};
+  policy_ = std::move(snapshot);
 }
 
 void AskService::policy_changed(const acl::Snapshot& snapshot) {

@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -53,6 +54,10 @@ class AskService final : public session::AskBoard {
   void restore(const std::vector<control::SavedAsk>& saved, const control::LivePolicy& policy);
   // `save` is called when the asks have changed.
   void start(audit::Log& log, WorkerPorts workers, std::function<void()> save);
+  // Call it before the workers get the policy. A request that was decided by an older one, of an
+  // agent that is gone or has begun a new life since, asks nothing: the answer would be a grant for
+  // the new one.
+  void set_policy(std::shared_ptr<const acl::Snapshot> snapshot);
   // Asks of agents that are gone end, and those that a rule answers by now.
   void policy_changed(const acl::Snapshot& snapshot);
   [[nodiscard]] std::vector<control::SavedAsk> saved(const control::LivePolicy& policy) const;
@@ -103,6 +108,7 @@ class AskService final : public session::AskBoard {
   std::set<std::string> being_answered_;
 
   mutable std::mutex mutex_;  // the rest is shared with the workers
+  std::shared_ptr<const acl::Snapshot> policy_;
   control::AskBook book_;
   std::set<std::string> touched_;  // asks whose counts have changed since the followers were told
   std::map<std::string, Totals> totals_;

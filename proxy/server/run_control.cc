@@ -30,6 +30,7 @@ RunControl::~RunControl() {
 void RunControl::start(session::Shared& shared, Workers& workers, UniqueFd socket) {
   control::PolicyEditor::Daemon hooks;
   hooks.publish = [this, &shared, &workers](std::shared_ptr<const acl::Snapshot> snapshot) {
+    asks_.set_policy(snapshot);
     shared.policy.swap(snapshot);
     for (auto& worker : workers) worker->judge_again(false);
     asks_.policy_changed(*snapshot);

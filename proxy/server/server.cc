@@ -298,6 +298,7 @@ void Server::start_control() {
   daemon.publish = [this](std::shared_ptr<const acl::Snapshot> snapshot) {
     prepare_opening();
     shared_->names.keep_only(*snapshot);
+    asks_.set_policy(snapshot);
     shared_->policy.swap(snapshot);
     for (auto& worker : workers_) worker->judge_again(false);
     asks_.policy_changed(*snapshot);

@@ -77,6 +77,17 @@ int print_status(const Json& answer, const Terminal& terminal) {
         << "new requests are refused; the daemon ends with the last connection, at the latest in "
         << seconds_text(number_of(answer, "drain_seconds_left")) << '\n';
   }
+  if (text_of(answer, "capture") == "missing") {
+    std::cout << terminal.coloured("  capture   ", Colour::yellow)
+              << "not served: programs that know no proxy cannot resolve names\n"
+              << "  next: stile-netns repair\n";
+  }
+  if (const Json& fences = object_of(answer, "containment"); number_of(fences, "failed") > 0) {
+    std::cout << terminal.coloured("  FENCE     ", Colour::red) << "the last check failed for "
+              << number_of(fences, "failed") << " of "
+              << audit::counted(number_of(fences, "checked"), "agent") << "; "
+              << Cell{text_of(fences, "problem")}.text << "\n  next: stile-netns check\n";
+  }
   print_totals(answer, terminal);
   print_fleet(answer, terminal);
   print_open_asks(answer, terminal);

@@ -28,6 +28,7 @@
 #include "netns/control.h"
 #include "netns/create.h"
 #include "netns/exec.h"
+#include "netns/hand_over.h"
 #include "netns/list.h"
 #include "netns/namespaces.h"
 #include "netns/remove.h"
@@ -183,7 +184,10 @@ int repair(netns::FenceHost& host, const Options&) {
   const auto done = netns::repair(host);
   if (!done) return complain(done.error().message);
   for (const auto& line : *done) std::cout << line << '\n';
-  if (done->empty()) std::cout << "nothing to repair\n";
+  const auto handed = netns::hand_over_capture(host.setup);
+  if (!handed) return complain(handed.error().message);
+  if (*handed) std::cout << netns::handed_over << '\n';
+  if (done->empty() && !*handed) std::cout << "nothing to repair\n";
   return 0;
 }
 

@@ -84,7 +84,7 @@ std::string names_problem(const FenceHost& host, const Agent& agent) {
   const auto reach = reach_names(host, agent);
   if (!reach) return reach.error().message;
   if (*reach == Reach::answered) return {};
-  return "the daemon does not capture; next: systemctl restart stiled-capture.socket stiled";
+  return "the daemon does not capture; next: stile-netns repair";
 }
 
 // Whether the daemon serves the agent: the fence can be whole while every request fails.

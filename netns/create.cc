@@ -14,6 +14,7 @@
 #include "netns/binding.h"
 #include "netns/control.h"
 #include "netns/fence.h"
+#include "netns/hand_over.h"
 #include "netns/inspect.h"
 #include "netns/namespaces.h"
 #include "netns/pool.h"
@@ -180,7 +181,10 @@ Result<Created> create(FenceHost& host, const CreateRequest& request, const Befo
         " is not among agents.directories: the daemon will not see the card");
   }
   // Outside the lock, so that a slow daemon does not block other processes.
-  for (auto& warning : {notify_daemon(host.setup.control), reach_warning(host, created->agent)}) {
+  const auto handed = hand_over_capture(host.setup);
+  for (auto& warning :
+       {notify_daemon(host.setup.control), handed ? std::string{} : handed.error().message,
+        reach_warning(host, created->agent)}) {
     if (!warning.empty()) created->warnings.push_back(warning);
   }
   return created;

@@ -103,7 +103,7 @@ const control::Actions& actions() {
        {},
        {"agent", "card"},
        call<&Commands::adopt_listener>},
-      {"adopt-capture", changes, daemon, {"agent"}, {}, {}, call<&Commands::adopt_capture>},
+      {"adopt-capture", changes, daemon, {}, {"agent"}, {}, call<&Commands::adopt_capture>},
   };
   return rows;
 }

@@ -106,6 +106,12 @@ void add_ping(JsonObject& object, const PingView& view) {
     object.add("drain_seconds_left",
                std::chrono::ceil<std::chrono::seconds>(*view.drain_time_left).count());
   }
+  if (view.is_capturing) object.add("capture", *view.is_capturing ? "served" : "missing");
+  if (const auto& fences = view.containment; fences.checked > 0) {
+    JsonObject containment{object.key("containment")};
+    containment.add("checked", fences.checked).add("failed", fences.failed);
+    if (!fences.problem.empty()) containment.add("problem", fences.problem);
+  }
   add_rejected(object, view.rejected_cards);
 }
 

@@ -14,7 +14,6 @@
 #include "proxy/commands/answers.h"
 #include "proxy/commands/commands.h"
 #include "proxy/net/sockaddr.h"
-#include "proxy/session/identify.h"
 
 namespace stile::commands {
 namespace {
@@ -264,54 +263,6 @@ void Commands::adopt_listener(const Request& request, const Client& client) {
         if (!outcome) return client->fail(outcome.error());
         lend(std::move(*listener), id, true, client);
       });
-}
-
-namespace {
-
-// Only sockets inside a namespace of the agent's own: no other process can reach those.
-control::Outcome<void> check_captured(const UniqueFd& socket, const acl::Address& name_server) {
-  const auto bad = [](std::string message) {
-    return Failure{ErrorCode::bad_request, std::move(message)};
-  };
-  if (!socket) return bad("exactly one socket has to come with the request (SCM_RIGHTS)");
-  const auto option = [&](int name) {
-    int value = 0;
-    socklen_t size = sizeof value;
-    return ::getsockopt(socket.get(), SOL_SOCKET, name, &value, &size) == 0 ? value : 0;
-  };
-  net::SockAddr address;
-  if (option(SO_DOMAIN) != AF_INET ||
-      ::getsockname(socket.get(), address.get(), address.size_for_kernel()) != 0) {
-    return bad("what came with the request is not an IPv4 socket");
-  }
-  if (!session::is_in_another_namespace(socket.get())) {
-    return bad("the socket is in the daemon's own network namespace");
-  }
-  if (option(SO_TYPE) == SOCK_DGRAM) {
-    if (address.address() == name_server) return boost::system::in_place_value;
-    return bad("the name server of netns.capture_subnet is " + name_server.text());
-  }
-  if (option(SO_TYPE) != SOCK_STREAM || option(SO_ACCEPTCONN) == 0) {
-    return bad("what came with the request is not a listening socket");
-  }
-  return boost::system::in_place_value;
-}
-
-}  // namespace
-
-void Commands::adopt_capture(const Request& request, const Client& client) {
-  UniqueFd socket = client->take_descriptor();
-  const auto& netns = editor_.settings().netns;
-  if (!netns.capture) {
-    return client->fail({ErrorCode::bad_request, "netns.capture is false in the daemon's config"});
-  }
-  // As `stile run` has it: the first addresses stand for no name.
-  const auto name_server = acl::Address::v4(netns.capture_subnet.first().v4_value() + 1);
-  if (const auto checked = check_captured(socket, name_server); !checked) {
-    return client->fail(checked.error());
-  }
-  if (find(request.agent, client) == nullptr) return;
-  lend(std::move(socket), request.agent, false, client, name_server);
 }
 
 void Commands::lend(UniqueFd listener, const std::string& agent, bool is_own_agent,

@@ -56,6 +56,14 @@ PingView Commands::ping_view() const {
   view.uptime = std::chrono::steady_clock::now() - started_;
   view.workers = workers_.size();
   if (daemon_.drain_time_left) view.drain_time_left = daemon_.drain_time_left();
+  view.is_capturing = daemon_.is_capturing();
+  for (const auto& [id, noted] : checks_) {
+    const auto* running = editor_.policy().find(id);
+    if (running == nullptr || noted.account.lock() != running->account) continue;
+    ++view.containment.checked;
+    if (noted.view.holds) continue;
+    if (++view.containment.failed == 1) view.containment.problem = id + ": " + noted.view.problem;
+  }
   return view;
 }
 

@@ -36,6 +36,10 @@ class Commands final : public control::Service {
     bool is_run = false;  // a `stile run`: refuses the actions that need a daemon
     // Who, beside root and the daemon's own user, hands over the policy of a fleet.
     std::optional<config::User> fleet_user = {};
+    // Whether the sockets of the fence's captured traffic are there; nullopt: none are needed.
+    std::function<std::optional<bool>()> is_capturing = [] { return std::nullopt; };
+    // Serves one of them. Fails if the daemon has it already, or does not serve the fence.
+    std::function<Result<void>(UniqueFd socket)> serve_captured = {};
   };
   Commands(boost::asio::io_context& context, control::PolicyEditor& editor, AskService& asks,
            audit::Log& log, WorkerPorts workers, Daemon daemon);

@@ -43,7 +43,13 @@ struct PingView {
   acl::Mode mode = acl::Mode::enforce;
   std::size_t workers = 0;
   std::optional<std::chrono::milliseconds> drain_time_left;  // nullopt: it is not draining
+  std::optional<bool> is_capturing;  // nullopt: it does not serve the fence, or not in this way
   std::vector<RejectedCardView> rejected_cards;
+  // The last checks of the agents' fences that were reported.
+  struct Containment {
+    std::size_t checked = 0, failed = 0;
+    std::string problem;  // of the first agent that failed
+  } containment;
 };
 // Only what the policy has.
 [[nodiscard]] PingView view_ping(const control::LivePolicy& policy);

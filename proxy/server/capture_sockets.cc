@@ -52,7 +52,7 @@ Result<void> add_passed(CaptureSockets& sockets, UniqueFd fd) {
   socklen_t size = sizeof is_transparent;
   ::getsockopt(fd.get(), IPPROTO_IP, IP_TRANSPARENT, &is_transparent, &size);
   if (is_transparent == 0) {
-    return Error{"socket from systemd (capture): it needs Transparent=yes in its unit"};
+    return Error{"socket of captured traffic: it needs IP_TRANSPARENT (Transparent=yes in a unit)"};
   }
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
   if (::sd_is_socket(fd.get(), AF_INET, SOCK_STREAM, 1) > 0) {
@@ -60,7 +60,7 @@ Result<void> add_passed(CaptureSockets& sockets, UniqueFd fd) {
   } else if (::sd_is_socket(fd.get(), AF_INET, SOCK_DGRAM, 0) > 0) {
     sockets.questions.push_back(std::move(fd));
   } else {
-    return Error{"socket from systemd (capture): neither a TCP listener nor a UDP socket"};
+    return Error{"socket of captured traffic: neither a TCP listener nor a UDP socket"};
   }
   return {};
 }

@@ -1,5 +1,6 @@
 // The sockets of captured traffic: connections to addresses that stand for names, and questions
-// about names. From systemd, or bound before privileges are dropped: they need CAP_NET_ADMIN.
+// about names. They need CAP_NET_ADMIN: from systemd, bound before privileges are dropped, or from
+// stile-netns.
 #pragma once
 
 #include <vector>
@@ -20,7 +21,7 @@ struct CaptureSockets {
 [[nodiscard]] Result<CaptureSockets> open_capture(const config::NetnsSettings& settings,
                                                   std::size_t workers);
 
-// Sorts a socket from systemd into the right list. An error if it is neither.
+// Sorts a socket of another process into the right list. An error if it is neither.
 [[nodiscard]] Result<void> add_passed(CaptureSockets& sockets, UniqueFd fd);
 // A single listener is watched by all workers: captured traffic would else be served by one alone.
 [[nodiscard]] Result<void> share_listener(CaptureSockets& sockets, std::size_t workers);

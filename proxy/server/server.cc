@@ -124,19 +124,22 @@ Result<void> Server::bind() {
 Result<void> Server::bind_capture(CaptureSockets passed, std::size_t workers) {
   const auto& netns = settings().netns;
   if (!netns.capture) return {};
+  const auto& known = listener_addresses_;
+  is_of_fence_ =
+      !passed.is_empty() || std::find(known.begin(), known.end(), netns.gateway) != known.end();
   if (!passed.is_empty()) {
     capture_ = std::move(passed);
     return share_listener(capture_, workers);
   }
-  const auto& known = listener_addresses_;
-  if (std::find(known.begin(), known.end(), netns.gateway) == known.end()) return {};
+  if (!is_of_fence_) return {};
   auto opened = open_capture(netns, workers);
   if (opened) {
     capture_ = std::move(*opened);
   } else {
-    log::error("programs that know no proxy are not served: " + opened.error().message +
-               "; start stiled with stiled-capture.socket or as root, or set netns.capture = "
-               "false");
+    log::error(
+        "programs that know no proxy are not served: " + opened.error().message +
+        "; stile-netns create and stile-netns repair hand the sockets over; or start stiled with "
+        "stiled-capture.socket or as root, or set netns.capture = false");
   }
   return {};
 }
@@ -275,19 +278,43 @@ void Server::start_workers() {
       workers_[i]->listen(std::move(listener.sockets[i]), listener.agent);
     }
   }
-  for (std::size_t i = 0; i < capture_.connections.size() && i < workers_.size(); ++i) {
-    workers_[i]->capture(std::move(capture_.connections[i]), {}, settings().netns.gateway);
-  }
-  for (std::size_t i = 0; i < capture_.questions.size(); ++i) {
-    workers_[i % workers_.size()]->answer_questions(std::move(capture_.questions[i]), {});
-  }
+  give_capture(std::move(capture_));
   for (auto& worker : workers_) worker->start();
+}
+
+void Server::give_capture(CaptureSockets sockets) {
+  has_captured_connections_ |= !sockets.connections.empty();
+  has_questions_ |= !sockets.questions.empty();
+  for (std::size_t i = 0; i < sockets.connections.size() && i < workers_.size(); ++i) {
+    workers_[i]->capture(std::move(sockets.connections[i]), {}, settings().netns.gateway);
+  }
+  for (std::size_t i = 0; i < sockets.questions.size(); ++i) {
+    workers_[i % workers_.size()]->answer_questions(std::move(sockets.questions[i]), {});
+  }
+}
+
+// For a daemon that was started without the right to open these sockets.
+Result<void> Server::serve_captured(UniqueFd socket) {
+  if (!is_of_fence_) return Error{"the daemon does not listen on the gateway of the fence"};
+  if (shared_->draining) return Error{"the daemon is draining"};
+  CaptureSockets sockets;
+  if (auto added = add_passed(sockets, std::move(socket)); !added) return added;
+  const bool is_there = sockets.questions.empty() ? has_captured_connections_ : has_questions_;
+  if (is_there) return Error{"the daemon has this socket already"};
+  if (auto done = share_listener(sockets, workers_.size()); !done) return done;
+  give_capture(std::move(sockets));
+  return {};
+}
+
+std::optional<bool> Server::is_capturing() const {
+  if (!is_of_fence_) return std::nullopt;
+  return has_captured_connections_ && has_questions_;
 }
 
 // Agents keep their addresses over a restart.
 void Server::keep_names() {
   const std::string& directory = settings().server.state_dir;
-  if (capture_.is_empty() || directory.empty()) return;
+  if (!is_of_fence_ || directory.empty()) return;
   const auto kept =
       shared_->names.keep_in(directory, *editor_->policy().snapshot(), steady_clock::now());
   if (!kept) log::warning("addresses lose their names at a restart: " + kept.error().message);
@@ -319,10 +346,12 @@ void Server::start_control() {
   asks_.start(*log_, ports_of(workers_), [this] { editor_->save_soon(); });
   service_ = std::make_unique<commands::Commands>(
       context_, *editor_, asks_, *log_, ports_of(workers_),
-      commands::Commands::Daemon{[this] { drain(); }, [this] { return reopen_log(); },
-                                 [this] { return shared_->connections.load(); },
-                                 [this] { return drain_time_left(); }, version,
-                                 [this] { return trusted_ca(); }, false, fleet_user_});
+      commands::Commands::Daemon{
+          [this] { drain(); }, [this] { return reopen_log(); },
+          [this] { return shared_->connections.load(); }, [this] { return drain_time_left(); },
+          version, [this] { return trusted_ca(); }, false, fleet_user_,
+          [this] { return is_capturing(); },
+          [this](UniqueFd socket) { return serve_captured(std::move(socket)); }});
   control_ = std::make_unique<control::ControlServer>(context_, *service_);
   if (control_sockets_.control) control_->listen(std::move(control_sockets_.control), true);
   if (control_sockets_.read_only) control_->listen(std::move(control_sockets_.read_only), false);

@@ -56,6 +56,9 @@ class Server {
  private:
   [[nodiscard]] Result<void> bind();
   [[nodiscard]] Result<void> bind_capture(CaptureSockets passed, std::size_t workers);
+  [[nodiscard]] Result<void> serve_captured(UniqueFd socket);
+  void give_capture(CaptureSockets sockets);
+  [[nodiscard]] std::optional<bool> is_capturing() const;
   [[nodiscard]] Result<void> open_editor();
   [[nodiscard]] Result<void> read_fleet(const control::StateFile& file, config::FleetState& fleet);
   [[nodiscard]] Result<void> prepare_secrets();
@@ -103,7 +106,9 @@ class Server {
   // Looked up before the sandbox closes; see commands::Commands::Daemon.
   std::optional<config::User> fleet_user_ = config::find_user("stile-fleet");
   ControlSockets control_sockets_;
-  CaptureSockets capture_;
+  CaptureSockets capture_;    // until the workers have them
+  bool is_of_fence_ = false;  // agents of the fence may have their traffic captured
+  bool has_captured_connections_ = false, has_questions_ = false;
   std::optional<boost::asio::ip::tcp::acceptor> metrics_acceptor_;
   Front front_;
   std::unique_ptr<FileThread> file_thread_;

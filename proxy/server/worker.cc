@@ -45,14 +45,28 @@ void Worker::listen(UniqueFd listener, std::optional<std::string> agent) {
 
 void Worker::capture(UniqueFd listener, std::optional<std::string> agent,
                      const acl::Address& name_server) {
-  acceptors_.push_back(std::make_unique<session::Acceptor>(context_, std::move(listener),
-                                                           std::move(agent), nullptr, name_server));
+  const auto fd = std::make_shared<UniqueFd>(std::move(listener));
+  on_loop([this, fd, agent = std::move(agent), name_server] {
+    acceptors_.push_back(
+        std::make_unique<session::Acceptor>(context_, std::move(*fd), agent, nullptr, name_server));
+  });
 }
 
 void Worker::answer_questions(UniqueFd socket, std::optional<std::string> agent) {
   const bool is_elsewhere = agent && session::is_in_another_namespace(socket.get());
-  name_sockets_.push_back(std::make_unique<session::NameSocket>(
-      context_, std::move(socket), session::Audience{std::move(agent), is_elsewhere}));
+  const auto fd = std::make_shared<UniqueFd>(std::move(socket));
+  on_loop([this, fd, agent = std::move(agent), is_elsewhere] {
+    name_sockets_.push_back(std::make_unique<session::NameSocket>(
+        context_, std::move(*fd), session::Audience{agent, is_elsewhere}));
+  });
+}
+
+void Worker::on_loop(std::function<void()> work) {
+  if (thread_.joinable()) {
+    loop_.post(std::move(work));
+  } else {
+    work();
+  }
 }
 
 void Worker::start() {

@@ -32,7 +32,8 @@ class Worker final : public commands::WorkerPort, private Deadline {
 
   // Before start().
   void listen(UniqueFd listener, std::optional<std::string> agent);
-  // Connections to addresses that stand for names, and to port 53 of `name_server`.
+  // These two also later, from any other thread. Connections to addresses that stand for names, and
+  // to port 53 of `name_server`.
   void capture(UniqueFd listener, std::optional<std::string> agent,
                const acl::Address& name_server);
   void answer_questions(UniqueFd socket, std::optional<std::string> agent);
@@ -52,6 +53,8 @@ class Worker final : public commands::WorkerPort, private Deadline {
   void release(std::uint64_t number) override;
 
  private:
+  // Now if the worker has not started yet, else on its thread.
+  void on_loop(std::function<void()> work);
   void on_deadline() override;
   void start_judging(bool all);
   void judge_some();

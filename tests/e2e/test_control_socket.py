@@ -83,7 +83,7 @@ def test_request_byte_by_byte_is_one_request(proxy):
     (b'{"action":"explain","agent":"alpha"}', "bad-request", "url"),
     (b'{"action":"adopt-listener","agent":"alpha"}', "bad-request", "SCM_RIGHTS"),
     (b'{"action":"adopt-capture","agent":"alpha"}', "bad-request", "SCM_RIGHTS"),
-    (b'{"action":"adopt-capture"}', "bad-request", "agent"),
+    (b'{"action":"adopt-capture"}', "bad-request", "SCM_RIGHTS"),
     (b'{"action":"put-agent","card":"alpha"}', "bad-request", "card"),
 ])
 def test_bad_request_is_refused_and_the_connection_goes_on(proxy, line, code, words):

@@ -1,6 +1,7 @@
 """explain, tail, connections and lent listeners."""
 
 import json
+import os
 import select
 import socket
 
@@ -247,6 +248,35 @@ def test_only_sockets_of_another_namespace_are_taken_for_capture(proxy):
             answer = control.read()
             assert answer["error"]["code"] == "bad-request" and problem in answer["error"]["message"], answer
     assert control.do("ping")
+
+
+def test_only_the_sockets_of_the_fence_are_taken_for_all_agents(world):
+    """What arrives on them is who its source address says, so nothing else may."""
+    if os.geteuid() != 0:
+        pytest.skip("IP_TRANSPARENT needs root")
+    world.agent("alpha")
+    gateway, port = world.site.address(1), world.site.proxy_port
+    subnet = gateway.rpartition(".")[0] + ".0/24"
+    control = world.start(netns={"gateway": gateway, "subnet": subnet, "port": port}).control()
+
+    def refused(sock):
+        control.send("adopt-capture", descriptor=sock.fileno())
+        return control.read()["error"]
+
+    with socket.create_server(("127.0.0.1", 0)) as plain, socket.socket() as elsewhere, socket.socket() as idle:
+        assert "IP_TRANSPARENT" in refused(plain)["message"]
+        for sock in (elsewhere, idle):
+            sock.setsockopt(socket.IPPROTO_IP, 19, 1)  # IP_TRANSPARENT
+            sock.bind((gateway, 0))
+        elsewhere.listen()
+        assert "the fence captures to" in refused(elsewhere)["message"]
+        assert "not a listening socket" in refused(idle)["message"]
+    with socket.socket(type=socket.SOCK_DGRAM) as names:
+        names.setsockopt(socket.IPPROTO_IP, 19, 1)
+        names.bind(("127.0.0.1", 0))
+        assert "the fence captures to" in refused(names)["message"]
+    # A daemon that was started as root has its own.
+    assert control.do("ping")["capture"] == "served"
 
 
 def test_descriptor_with_another_request_is_closed(proxy, listener):

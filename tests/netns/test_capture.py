@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -394,7 +395,50 @@ def test_check_notices_a_daemon_that_does_not_capture():
         done = place.host.tool("check", "--json", check=False)
         wrong = {row["probe"]: row["got"] for row in json.loads(done.stdout)["rows"] if not row["ok"]}
         assert done.returncode == 1 and list(wrong) == ["names"], wrong
-        assert "stiled-capture.socket" in wrong["names"]
+        assert "stile-netns repair" in wrong["names"]
+    finally:
+        place.close()
+
+
+class Unprivileged(Street):
+    """Its daemon is started by an ordinary user: it can open no socket of captured traffic."""
+
+    def __init__(self):
+        super().__init__(CONFIG.replace("[server]", '[server]\ncontrol = "/run/proxy/control.sock"\nstate_dir = "/var/lib/proxy"'))
+        self.host.run("sh", "-c", "getent group stile || groupadd -r stile; useradd -M -g stile runner;"
+                      " install -d -o runner -g stile -m 750 /run/proxy /var/lib/proxy /var/log/stile")
+
+    def start_daemon(self):
+        super().start_daemon(["setpriv", "--reuid=runner", "--regid=stile", "--clear-groups", "--bounding-set=-all",
+                              "--inh-caps=-all", "--"])
+
+
+def test_a_daemon_without_privileges_gets_its_sockets_from_stile_netns():
+    place = Unprivileged()
+    try:
+        place.start_daemon()
+        place.create("alpha", "--allow", "a.test")
+        assert no_proxy(place, "alpha", "https://a.test/one") == (0, "200 000")
+        said = python(place, "alpha", "print(address('a.test')); print(ask('b.test')[0])").split()
+        assert said[1] == "3" and said[0].startswith("198.1")  # NXDOMAIN
+        status = (Path("/proc") / str(place.daemon.pid) / "status").read_text()
+        assert {line.split()[1] for line in status.splitlines() if line.startswith("Cap")} == {"0" * 16}
+        assert json.loads(place.host.tool("check", "--json").stdout)["ok"]
+        # Once is enough: another agent needs nothing, and neither does repair.
+        place.create("beta", "--allow", "c.test")
+        assert no_proxy(place, "beta", "https://c.test/") == (0, "200 000")
+        assert place.host.tool("repair").stdout == "nothing to repair\n"
+        # After a restart it has none, says so, and gets them again; addresses keep their names.
+        place.kill_daemon()
+        place.start_daemon()
+        stile = [BUILD / "cmd" / "stile", "status", "--socket", "/run/proxy/control.sock"]
+        assert "stile-netns repair" in place.host.run(*stile).stdout
+        wrong = [row for row in json.loads(place.host.tool("check", "--json", check=False).stdout)["rows"] if not row["ok"]]
+        assert {row["probe"] for row in wrong} == {"names"} and "stile-netns repair" in wrong[0]["got"]
+        assert "gave the daemon the sockets of captured traffic" in place.host.tool("repair").stdout
+        assert "capture" not in place.host.run(*stile).stdout
+        assert python(place, "alpha", "print(address('a.test'))") == said[0]
+        assert no_proxy(place, "alpha", "https://a.test/two") == (0, "200 000")
     finally:
         place.close()
 

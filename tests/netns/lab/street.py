@@ -52,9 +52,9 @@ class Street:
         self.host.run("mkdir", "-p", "/var/log/stile", "/var/lib/stile", "/run/stile")
         self.daemon = None
 
-    def start_daemon(self):
+    def start_daemon(self, wrapper=()):
         log = open(Path(self.folder.name) / "stiled.log", "a")
-        self.daemon = self.host.popen(BUILD / "cmd" / "stiled", stderr=log, stdout=log)
+        self.daemon = self.host.popen(*wrapper, BUILD / "cmd" / "stiled", stderr=log, stdout=log)
         wait_until(lambda: self.curl_host("http://127.0.0.1:9128/readyz").returncode == 0, "the daemon ready")
 
     def kill_daemon(self):

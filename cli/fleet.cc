@@ -209,6 +209,17 @@ std::string refused_text(const Json& entry) {
   return text;
 }
 
+// Of the last checks that were reported on that host.
+Cell fence_cell(const Json& containment) {
+  const auto checked = number_of(containment, "checked");
+  if (number_of(containment, "failed") > 0) {
+    return {std::to_string(number_of(containment, "failed")) + " of " + std::to_string(checked) +
+                " failed: " + text_of(containment, "problem"),
+            Colour::red};
+  }
+  return {checked == 0 ? "not checked" : "holds"};
+}
+
 void print_objects(const Overview& overview, const Terminal& terminal) {
   Table table{{{"OBJECT"},
                {"SERIAL", Column::Align::right},
@@ -236,12 +247,14 @@ void print_hosts(const Overview& overview, const Terminal& terminal) {
                {"VERSION"},
                {"MODE"},
                {"AGENTS", Column::Align::right},
+               {"FENCE", Column::Align::left, Column::Cut::tail},
                {"BEHIND", Column::Align::left, Column::Cut::tail},
                {"REFUSES", Column::Align::left, Column::Cut::tail}}};
   for (const auto& [host, text] : overview.hosts) {
     const Json entry = Json::parse(text);
     const auto mode = flag_of(entry, "offline") ? "offline" : text_of(entry, "mode");
     table.add({host, text_of(entry, "version"), mode, std::to_string(number_of(entry, "agents")),
+               fence_cell(object_of(entry, "containment")),
                Cell{lag_of(entry, host, overview), Colour::yellow},
                Cell{refused_text(entry), Colour::red}});
   }

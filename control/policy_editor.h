@@ -16,6 +16,7 @@
 #include "audit/record.h"
 #include "control/budget_ledger.h"
 #include "control/changes.h"
+#include "control/live_changes.h"
 #include "control/live_policy.h"
 #include "control/refill_signal.h"
 #include "control/state_file.h"
@@ -84,7 +85,8 @@ class PolicyEditor {
   // Takes what the fleet wants. Its switch is in force when this returns; a changed policy is read
   // in the background. `done` is called when all of it is in force and on disk, or refused.
   void set_fleet(config::FleetState next, std::string actor, Done done);
-  // The config as it would be with these policies of the fleet; nothing is applied.
+  // The config as it would be with these policies of the fleet, and with what was changed through
+  // the control socket; nothing is applied.
   void try_fleet(config::FleetLayer layer, ConfigDone done);
   [[nodiscard]] const config::FleetState& fleet() const noexcept { return fleet_; }
   // Reads the files in the background. Requests during a reading share the next one.
@@ -136,7 +138,7 @@ class PolicyEditor {
   void undo(std::vector<Pending> changes, const std::string& why);
   void start_reading();
   void write_config_of(std::shared_ptr<FilePolicyPtr> copy, config::FleetLayer layer,
-                       ConfigDone done);
+                       std::optional<LiveChanges> live, ConfigDone done);
   [[nodiscard]] std::string problems_of(const config::Settings& settings) const;
   void finish_reload(const std::vector<Reload>& asked, Reading reading);
   void finish_cards(Reading reading);

@@ -42,11 +42,12 @@ void PolicyEditor::reload(std::string actor, ReloadDone done) {
 
 namespace {
 
-Outcome<WrittenConfig> written(const FilePolicy& base) {
-  const auto& loaded = base.loaded;
+Outcome<WrittenConfig> written(FilePolicy& base, const std::optional<LiveChanges>& live) {
+  auto& loaded = base.loaded;
   if (loaded.settings.agent.size() + loaded.cards.accepted.size() != base.entries.size()) {
     return Failure{ErrorCode::bad_request, "this daemon was not configured by a stile.toml"};
   }
+  if (live) write_into(loaded, *live, unix_micros());
   return WrittenConfig{loaded.settings.file, loaded.digest, config::settings_text(loaded),
                        loaded.cards.rejected};
 }
@@ -57,32 +58,33 @@ void PolicyEditor::write_config(bool from_disk, ConfigDone done) {
   // A copy: the editor keeps using its own.
   auto copy = std::make_shared<FilePolicyPtr>();
   if (!from_disk) *copy = std::make_unique<FilePolicy>(policy_.base());
-  write_config_of(copy, fleet_.layer, std::move(done));
+  write_config_of(copy, fleet_.layer, std::nullopt, std::move(done));
 }
 
 void PolicyEditor::try_fleet(config::FleetLayer layer, ConfigDone done) {
-  write_config_of(std::make_shared<FilePolicyPtr>(), std::move(layer), std::move(done));
+  write_config_of(std::make_shared<FilePolicyPtr>(), std::move(layer), live_changes(policy_),
+                  std::move(done));
 }
 
 // Without a base, it is read from the files.
 void PolicyEditor::write_config_of(std::shared_ptr<FilePolicyPtr> copy, config::FleetLayer layer,
-                                   ConfigDone done) {
-  asio::post(reader_,
-             [this, copy = std::move(copy), layer = std::move(layer), done = std::move(done)] {
-               Outcome<WrittenConfig> config = Failure{};
-               try {
-                 auto base = *copy ? config::Checked<FilePolicyPtr>{std::move(*copy)}
-                                   : read_file_policy(read_, layer);
-                 if (base) {
-                   config = written(**base);
-                 } else {
-                   config = Failure{ErrorCode::config_error, base.error().text()};
-                 }
-               } catch (const std::exception& problem) {
-                 config = Failure{ErrorCode::internal, problem.what()};
-               }
-               asio::post(context_, [done, config = std::move(config)] { done(config); });
-             });
+                                   std::optional<LiveChanges> live, ConfigDone done) {
+  asio::post(reader_, [this, copy = std::move(copy), layer = std::move(layer),
+                       live = std::move(live), done = std::move(done)] {
+    Outcome<WrittenConfig> config = Failure{};
+    try {
+      auto base =
+          *copy ? config::Checked<FilePolicyPtr>{std::move(*copy)} : read_file_policy(read_, layer);
+      if (base) {
+        config = written(**base, live);
+      } else {
+        config = Failure{ErrorCode::config_error, base.error().text()};
+      }
+    } catch (const std::exception& problem) {
+      config = Failure{ErrorCode::internal, problem.what()};
+    }
+    asio::post(context_, [done, config = std::move(config)] { done(config); });
+  });
 }
 
 void PolicyEditor::read_cards() {

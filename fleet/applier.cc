@@ -64,6 +64,14 @@ bool Applier::turns_offline(const std::vector<StoredObject>& found, UnixMicros n
   });
 }
 
+bool Applier::is_worth_keeping(const std::string& name, std::string_view text, UnixMicros now) {
+  if (!is_object_name(name)) return false;
+  const auto judged = ledger_.judge(name, text, signers_, now);
+  if (judged.kind != ObjectJudgement::Kind::refused) return true;
+  if (notes_.size() < max_notes || notes_.count(name) != 0) note(name, judged.reason);
+  return false;
+}
+
 void Applier::settle(UnixMicros now) {
   apply(judge_waiting(now), now);
   if (state_of(ledger_, slices_, refused()) != sent_) static_cast<void>(send(ledger_, now));

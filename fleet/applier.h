@@ -50,6 +50,9 @@ class Applier {
   void add_slice(const std::string& agent, std::uint64_t bytes, std::uint64_t exhausted,
                  UnixMicros now);
 
+  // False: it does not count, whatever comes after it. The reason is noted.
+  [[nodiscard]] bool is_worth_keeping(const std::string& name, std::string_view text,
+                                      UnixMicros now);
   // Whether a switch is among them that would count now and says offline.
   [[nodiscard]] bool turns_offline(const std::vector<StoredObject>& found, UnixMicros now) const;
 

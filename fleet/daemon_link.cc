@@ -25,6 +25,7 @@ using config::Node;
 // Compiling a large policy takes the daemon seconds.
 constexpr std::chrono::seconds patience{60};
 constexpr std::chrono::seconds replay_time{60};
+constexpr std::size_t max_problem_bytes = 256;
 
 const Node* member(const Node* node, std::string_view key) {
   const auto* table = node == nullptr ? nullptr : node->as<Node::Table>();
@@ -153,7 +154,11 @@ DaemonLink::Overview DaemonLink::overview() const {
   if (!answer || !control::is_ok(*answer)) return {};
   const auto document = config::parse_json(*answer, "");
   const Node* top = document ? &*document : nullptr;
-  return {text(member(top, "version")), text(member(top, "mode"))};
+  const Node* fences = member(top, "containment");
+  return {text(member(top, "version")), text(member(top, "mode")),
+          static_cast<std::uint64_t>(number(member(fences, "checked"))),
+          static_cast<std::uint64_t>(number(member(fences, "failed"))),
+          text(member(fences, "problem")).substr(0, max_problem_bytes)};
 }
 
 }  // namespace stile::fleet

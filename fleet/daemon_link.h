@@ -1,6 +1,7 @@
 // DaemonLink: the control socket as stile-fleet uses it. Blocking: the daemon is on this host.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,9 @@ class DaemonLink {
   [[nodiscard]] std::string replay(const config::FleetState& state) const;
   struct Overview {
     std::string version, mode;
+    // The last checks of the agents' fences; none were reported if `checked` is 0.
+    std::uint64_t checked = 0, failed = 0;
+    std::string problem;
   };
   [[nodiscard]] Overview overview() const;
 

@@ -58,6 +58,11 @@ std::string host_entry(const Applier& applier, const DaemonLink::Overview& daemo
     object.add("generation", applier.last().generation).add("agents", applier.last().agents);
     object.add("offline", applier.is_offline());
     {
+      JsonObject fences{object.key("containment")};
+      fences.add("checked", daemon.checked).add("failed", daemon.failed);
+      if (!daemon.problem.empty()) fences.add("problem", daemon.problem);
+    }
+    {
       JsonObject applied{object.key("applied")};
       for (const auto& [name, entry] : applier.ledger().entries()) applied.add(name, entry.serial);
     }
@@ -162,7 +167,13 @@ asio::awaitable<Result<void>> StoreSession::read_objects(Stay& here) {
   if (applier_.turns_offline(found, unix_micros()))
     applier_.take(std::exchange(found, {}), unix_micros());
   const Store::Wanted policies{"policy/", "", false, lever->revision, false};
-  auto page = co_await here.calls.read_all(policies, max_objects);
+  // Page by page: what nobody signed is not kept, however much of it there is.
+  const Store::Sieve sieve = [this](std::vector<Pair>& pairs) {
+    std::erase_if(pairs, [this](const Pair& pair) {
+      return !applier_.is_worth_keeping(pair.key, pair.value, unix_micros());
+    });
+  };
+  auto page = co_await here.calls.read_all(policies, max_objects, &sieve);
   if (!page) co_return page.error();
   auto all = found_in(std::move(page->pairs));
   std::move(found.begin(), found.end(), std::back_inserter(all));

@@ -104,21 +104,25 @@ asio::awaitable<Result<Store::Page>> Store::read(Wanted wanted) {
   co_return Page{page->revision, std::move(page->pairs), page->has_more};
 }
 
-asio::awaitable<Result<Store::Page>> Store::read_all(Wanted wanted, std::size_t max_pairs) {
+asio::awaitable<Result<Store::Page>> Store::read_all(Wanted wanted, std::size_t max_pairs,
+                                                     const Sieve* sieve) {
   Page all;
+  std::size_t count = 0;
   while (true) {
     auto page = co_await read(wanted);
     if (!page) co_return page.error();
     if (all.revision == 0) all.revision = wanted.revision = page->revision;
-    const std::size_t before = all.pairs.size();
+    const bool is_empty = page->pairs.empty();
+    if (!is_empty) wanted.from = page->pairs.back().key + '\0';
+    count += page->pairs.size();
+    if (sieve != nullptr) (*sieve)(page->pairs);
     for (auto& pair : page->pairs) all.pairs.push_back(std::move(pair));
-    if (all.pairs.size() > max_pairs) {
+    if (count > max_pairs) {
       co_return Error{"the store has more than " + std::to_string(max_pairs) + " keys below " +
                       cluster_.key(wanted.below)};
     }
     if (!page->has_more) co_return all;
-    if (all.pairs.size() == before) co_return Error{"the store sent an empty page"};
-    wanted.from = all.pairs.back().key + '\0';
+    if (is_empty) co_return Error{"the store sent an empty page"};
   }
 }
 

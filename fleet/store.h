@@ -49,8 +49,11 @@ class Store {
     bool keys_only = false;
   };
   [[nodiscard]] boost::asio::awaitable<Result<Page>> read(Wanted wanted);
-  // All pages, of one moment; more than `max_pairs` is an error.
-  [[nodiscard]] boost::asio::awaitable<Result<Page>> read_all(Wanted wanted, std::size_t max_pairs);
+  // All pages, of one moment; more than `max_pairs` is an error. `sieve` takes out of each page
+  // what is not to be kept; it outlives the call.
+  using Sieve = std::function<void(std::vector<Pair>&)>;
+  [[nodiscard]] boost::asio::awaitable<Result<Page>> read_all(Wanted wanted, std::size_t max_pairs,
+                                                              const Sieve* sieve = nullptr);
   [[nodiscard]] boost::asio::awaitable<Result<void>> put(std::string name, std::string value,
                                                          std::int64_t lease);
   // False: the key has changed since `mod_revision`, and nothing was written.

@@ -186,5 +186,19 @@ TEST(Applier, BoundsWhatAStoreCanMakeItRemember) {
   EXPECT_LE(world.daemon.state.refused.size(), max_objects);
 }
 
+TEST(Applier, KeepsNothingOfWhatNobodySigned) {
+  World world;
+  const std::string good = signed_text("policy/a", envelope_of(2, "{}"));
+  EXPECT_TRUE(world.applier.is_worth_keeping("policy/a", good, now));
+  EXPECT_FALSE(world.applier.is_worth_keeping("policy/b", good, now));  // signed for another name
+  EXPECT_FALSE(world.applier.is_worth_keeping("policy/c", "x", now));
+  EXPECT_FALSE(world.applier.is_worth_keeping("hosts/x", good, now));
+  world.applier.take({{"policy/a", good}}, now);
+  EXPECT_NE(world.refusal("policy/b"), "");
+  EXPECT_NE(world.refusal("policy/c"), "");
+  EXPECT_EQ(world.refusal("hosts/x"), "");
+  EXPECT_EQ(world.daemon.policies(), Names{"a"});
+}
+
 }  // namespace
 }  // namespace stile::fleet

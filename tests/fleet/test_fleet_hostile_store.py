@@ -147,6 +147,30 @@ def test_a_hundred_megabytes_are_not_read(strange):
     assert resident_mib(host.process) < (150 if "asan" in os.environ.get("STILE_BUILD", "") else 80)
 
 
+@pytest.mark.long
+def test_what_nobody_signed_is_not_kept_however_much_it_is(strange):
+    """As many objects as a host accepts, each as large as one may be, would be a gigabyte."""
+    value = encoded(b"x" * 1_000_000)
+    good = strange.sign("z", AGENT.format("a.test"), 1)
+
+    def pages(_path, body):
+        first = base64.b64decode(json.loads(body)["key"]).decode()
+        if not first.startswith("/stile/policy/"):
+            return strange.store.honest("/kv/range", body)
+        start = 0 if first == "/stile/policy/" else int(first[len("/stile/policy/p"):][:3]) + 1
+        if start >= 120:
+            return json.dumps({"header": {"revision": "5"}, "kvs": [pair("/stile/policy/z", good)]}).encode()
+        rows = ",".join(f'{{"key":"{encoded(f"/stile/policy/p{at:03}")}","value":"{value}","mod_revision":"5"}}'
+                        for at in range(start, start + 8))
+        return f'{{"header":{{"revision":"5"}},"kvs":[{rows}],"more":true}}'.encode()
+    strange.store.answers["/kv/range"] = pages
+    host = strange.host("one").start()
+    host.has("policy/z", 1, 150).is_connected()
+    assert host.verdict("alpha", "a.test") == "allow"
+    assert {one["name"] for one in host.fleet()["refused"]} == {f"policy/p{at:03}" for at in range(120)}
+    assert resident_mib(host.process) < (250 if "asan" in os.environ.get("STILE_BUILD", "") else 120)
+
+
 def test_a_line_of_a_watch_is_bounded(strange):
     def flood(_path, _body):
         return (b"x" * (1 << 20) for _ in range(100))

@@ -40,6 +40,32 @@ def test_hosts_say_what_would_change(fleet, world):
     assert "NEWLY REFUSED" in shown.out and "nothing was published" in shown.out, shown
 
 
+def test_grants_are_judged_too(fleet, world):
+    """Those of a host, which the candidate does not change, and those of the candidate itself."""
+    world.tcp_origin("o.test")
+    world.agent("alpha")
+    host = fleet.host("one", addresses=world.addresses, **{
+        key: value for key, value in world.settings().items() if key in ("dns", "egress")})
+    host.start().is_connected()
+    fleet.publish("base", policy(world, "p.test"))
+    host.has("policy/base", 1)
+    host.ask("allow", agent="alpha", hosts=["o.test"], ttl_seconds=600)
+    host.ask("put-agent", card={"agent_id": "put", "source": ["127.0.0.99"], "allowed_hosts": ["o.test"]})
+    for name in ("o.test", "q.test", "r.test"):
+        host.daemon.connect(name, world.port)
+    host.daemon.audit.wait_one(event="deny", host="r.test")
+
+    def tried(name, text):
+        done = fleet.stile("publish", name, fleet.policy(text, "candidate.toml"), "--try", "--json", "-c", fleet.config)
+        (told,) = json.loads(done.out)["hosts"]
+        return done.code, told.get("error"), told["allowed"], told["refused"], told["newly_allowed"]
+    assert tried("base", policy(world, "p.test", "s.test")) == (0, None, 0, 0, [])
+    grant = '[[grant]]\nagent = "alpha"\nhosts = ["q.test"]\nexpires = 2{}-01-01T00:00:00Z\n'
+    code, error, allowed, refused, newly = tried("grants", grant.format("999"))
+    assert (code, error, allowed, refused) == (0, None, 1, 0) and newly[0]["target"] == f"q.test:{world.port}"
+    assert tried("grants", grant.format("001"))[2:4] == (0, 0)  # its time is over
+
+
 def test_a_candidate_that_changes_nothing_is_fine(fleet):
     host = fleet.host("one").start().is_connected()
     done = fleet.stile("publish", "base", fleet.policy('[egress]\ncontact = "me"\n'), "--try", "-c", fleet.config)

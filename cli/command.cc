@@ -151,6 +151,8 @@ std::string usage_problem(const Chosen& chosen, const CLI::ParseError& error) {
     return "a command is missing: " + list;
   }
   if (const auto left = app->remaining(); !left.empty() && left.front() != "--") {
+    const bool is_option = left.front().size() > 1 && left.front().starts_with('-');
+    if (is_option) return "unknown option " + in_quotes(left.front());
     return in_quotes(left.front()) + " is one word too many";
   }
   return error.what();

@@ -96,7 +96,7 @@ int run_doctor(const DoctorOptions& options) {
 void add_doctor(Command& stile) {
   auto options = std::make_shared<DoctorOptions>();
   auto command = stile.add("doctor", "check everything that Stile needs; print what to do");
-  command.option("--config", options->config,
+  command.option("-c,--config", options->config,
                  "the daemon's config (default: what stiled would read without -c)");
   add_control_options(command, options->control);
   command.examples(

@@ -259,7 +259,7 @@ void add_suggest(Command& stile) {
   auto command = stile.add("suggest", "print the smallest allowlist for the requests in a log");
   command.options("--audit", options->logs,
                   "audit logs; - is standard input (default: the config's)");
-  command.option("--config", options->config,
+  command.option("-c,--config", options->config,
                  "the config with the agents' default ports (default: the one in use)");
   command.option("--agent", options->agent, "only this agent");
   command.flag("--without-denied", options->without_denied,

@@ -43,6 +43,7 @@ def test_misuse_is_status_2_with_a_word_on_stderr(arguments):
     (["budget"], "stile budget: a command is missing: reset"),
     (["tail", "--agnet", "alpha"], "stile tail: unknown option '--agnet'; did you mean '--agent'?"),
     (["check", "a", "b"], "stile check: 'b' is one word too many"),
+    (["check", "-z"], "stile check: unknown option '-z'"),
     (["mode", "of"], "'of' is none of enforce, observe, offline"),
     (["allow", "alpha"], "stile allow: HOST is required"),
     (["revoke", "alpha"], "stile revoke: HOST or --grant is missing"),

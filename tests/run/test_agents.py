@@ -4,6 +4,7 @@ scripts/agents installs them into build/agents, which `make programs-test` does.
 """
 
 import os
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from fence import USER
 from harness.cli import environment
 from harness.stiled import REPOSITORY
+from harness.wait import until
 from stand_in import DONE, Anthropic, Call, Gemini, OpenAi, OpenAiSocket
 
 BIN = REPOSITORY / "build" / "agents" / "node_modules" / ".bin"
@@ -147,3 +149,28 @@ def test_an_agents_own_sandbox_works_inside(scene):
     assert (scene.folder / "in.txt").read_text() == "x\n"
     assert (scene.folder / "out.txt").read_text() == "", done
     assert "curl:" in (scene.folder / "net.txt").read_text()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scene", [agent for agent in AGENTS if agent.name in ("claude", "codex")], indirect=True, ids=["claude", "codex"])
+def test_a_refusal_reaches_the_person_with_its_cause(scene):
+    """Claude Code prints what Stile answers. Codex tries again for minutes without a word, so `stile run` says it at once."""
+    agent = scene.agent
+    env = environment(HOME=str(scene.home), STILE_PROFILES=str(REPOSITORY / "profiles"), PATH=f"{BIN}:/usr/bin:/bin",
+                      **{agent.variable: agent.value})
+    config = scene.config(egress={"ports": [443], "http_ports": [], "private_exceptions": scene.world.exceptions})
+    with tempfile.TemporaryFile() as said:
+        process = scene.start("--deny", agent.host, config=config, command=[agent.name, *agent.arguments], env=env,
+                              stdout=said, stderr=said)
+
+        def text():
+            said.seek(0)
+            return said.read().decode("latin-1")
+        try:
+            until(lambda: f"stile: refused {agent.host}:443 (host-denied): a deny rule names it" in text(), 40, "the refusal")
+            if agent.name == "claude":
+                assert process.wait(60) == 1
+                assert f"Stile refused {agent.host}:443 for agent run: a deny rule names it" in text()
+        finally:
+            process.kill()
+            process.wait()

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from harness.control import Control
+from harness.wait import until
 
 USER = 61234  # an id that nobody has
 FAR = int((time.time() + 86400) * 1e6)
@@ -18,6 +19,7 @@ HAND_OVER = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
 from harness.control import Control
+from harness.wait import until
 file = os.memfd_create("state")
 os.write(file, sys.argv[3].encode())
 os.lseek(file, 0, os.SEEK_SET)
@@ -92,3 +94,15 @@ def test_the_last_checks_of_fences_are_in_ping_and_status(daemon):
     control.do("note-check", agent="alpha", holds=False, reason="tcp: expected refused, got answered")
     assert control.do("status")["containment"] == {
         "checked": 1, "failed": 1, "problem": "alpha: tcp: expected refused, got answered"}
+
+
+def test_the_entry_of_a_host_has_them_too(fleet):
+    host = fleet.host("one", agent=[AGENT]).start().is_connected()
+
+    def told():
+        return [one["containment"] for one in fleet.status()["hosts"]]
+    until(lambda: told() == [{"checked": 0, "failed": 0}], 20, "the entry")
+    host.ask("note-check", agent="alpha", holds=False, reason="udp: expected refused, got answered")
+    wanted = {"checked": 1, "failed": 1, "problem": "alpha: udp: expected refused, got answered"}
+    until(lambda: told() == [wanted], 20, "the check in the entry")
+    assert "1 of 1 failed: alpha: udp" in fleet.does("status", "-c", fleet.config)

@@ -150,6 +150,10 @@ bool TerminalAsks::look() {
   for (const auto& line : taken.lines) {
     auto question = question_in(line, agent_);
     if (!question.id.empty() && seen_.insert(question.id).second) {
+      if (is_enough_) {
+        static_cast<void>(answers_.ask(answer_to(question.id, 'n')));
+        continue;
+      }
       waiting_.push_back(std::move(question));
     }
     const auto answered = answered_in(line);
@@ -193,7 +197,7 @@ void TerminalAsks::prompt() {
   typed_.clear();
   is_asking_ = true;
   put("stile: the command asks for " + question.words +
-      "\nstile: allow it? once, run (for this run), always, no [no]: ");
+      "\nstile: allow it? once, run (for this run), always, no, never (ask no more) [no]: ");
 }
 
 void TerminalAsks::take_answer(const std::string& line) {
@@ -215,7 +219,13 @@ void TerminalAsks::take_answer(const std::string& line) {
                     : typed == 'n' ? "refused: "
                                    : "allowed for this run: ";
   put("stile: " + (how + question.words) + '\n');
-  if (typed == 'a' && !question.pattern.empty()) {
+  if (line == "never") {
+    is_enough_ = true;
+    for (const auto& one : std::exchange(waiting_, {})) {
+      static_cast<void>(answers_.ask(answer_to(one.id, 'n')));
+    }
+    put("stile: from now on, what no flag allows is refused without a question\n");
+  } else if (typed == 'a' && !question.pattern.empty()) {
     put("stile: next time: stile run --allow " + question.pattern + '\n');
   } else if (typed == 'a') {
     put("stile: for good it needs a request entry in a card\n");

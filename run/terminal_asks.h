@@ -63,6 +63,7 @@ class TerminalAsks {
   std::deque<TerminalQuestion> waiting_;
   std::set<std::string> seen_;
   bool is_asking_ = false;                    // the first one that waits is on the terminal
+  bool is_enough_ = false;                    // the person wants no more questions in this run
   bool has_rung_ = false, has_told_ = false;  // about the first one that waits
   std::string typed_;
   control::Follower* follower_ = nullptr;

@@ -34,7 +34,18 @@ for _ in range(times):
     sock.close()
 """
 
-# The same from a program that draws the screen itself.
+# Asks for three names at once, then for three more.
+MANY = r"""
+import socket, sys
+def ask(names):
+    socks = [socket.create_connection(("127.0.0.1", 3128)) for _ in names]
+    for sock, name in zip(socks, names):
+        sock.sendall(f"CONNECT {name}.test:{sys.argv[1]} HTTP/1.1\r\n\r\n".encode())
+    return [sock.recv(4096).split(b" ")[1].decode() for sock in socks]
+print("statuses", *ask("cde"), *ask("fgh"), flush=True)
+"""
+
+# Asks once, from a program that draws the screen itself.
 RAW = r"""
 import os, socket, sys, termios, tty
 before = termios.tcgetattr(2)
@@ -123,6 +134,17 @@ def test_everything_else_is_no(person):
     screen.type(b"yes please\n")
     screen.wait_for(b"status 403")
     screen.wait_for(b"ended 0 True")
+
+
+def test_never_ends_the_questions_of_this_run(person):
+    """Those that wait, and those that come: a tired person would say yes in the end."""
+    screen = person.start(MANY, str(person.fence.world.port))
+    screen.wait_for(b"allow it?")
+    screen.type(b"never\n")
+    screen.wait_for(b"refused without a question")
+    screen.wait_for(b"statuses 403 403 403 403 403 403")
+    screen.wait_for(b"ended 0 True")
+    assert screen.seen.count(b"allow it?") == 1
 
 
 def test_another_terminal_answers_too(person):

@@ -6,9 +6,9 @@ set(CPACK_PACKAGE_VENDOR "Stile")
 set(CPACK_PACKAGE_CONTACT "The Stile authors <authors@stile.example>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "egress-filtering forward proxy for untrusted agents")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-"Stile decides, for each AI agent on a machine, what it may reach, and writes
-down every decision before a byte moves. It refuses by default, opens no TLS
-and needs no certificate on the client.
+"Stile decides, for each AI agent on a machine, what it may reach, and logs
+every decision before a byte moves. It refuses by default. It opens no TLS
+unless the operator asks for it, host by host.
 
 This package holds the daemon (stiled), the command for people (stile), the
 fence that leaves it as an agent's only way out (stile-netns), the service

@@ -34,9 +34,10 @@ check_files() {
   grep -qx /etc/stile/stile.toml "$root/var/lib/dpkg/info/stile.conffiles"
   guest stiled --check >/dev/null
   guest stile-netns check >"$work/check.log" || { cat "$work/check.log"; fail "stile-netns check"; }
-  for page in man1/stile.1 man5/stile.toml.5 man8/stiled.8 man8/stile-spawner.8; do
+  for page in man1/stile.1 man5/stile.toml.5 man8/stiled.8 man8/stile-{fleet,netns,spawner,squid,web}.8; do
     gzip -t "$root/usr/share/man/$page.gz"
   done
+  for user in stile stile-fleet stile-notify stile-web; do guest id "$user" >/dev/null; done
 }
 
 # systemd holds the control socket: a request to a stopped daemon starts it.
@@ -151,6 +152,19 @@ check_spawner() {
   guest stile-netns check worker >"$work/check.log" || { cat "$work/check.log"; fail "stile-netns check worker"; }
 }
 
+# Both are off until the operator enables them. Without [fleet], stile-fleet ends with success.
+check_services_by_hand() {
+  for unit in stile-web.service stile-fleet.service; do refute is_active "$unit"; done
+  guest systemctl --quiet enable --now stile-web.service
+  has_page() { guest curl -sf -o /dev/null http://127.0.0.1:9129/; }
+  wait_for 30 has_page
+  guest env STILE_WEB_SOCKET=/run/stile-web/login.sock stile web 2>/dev/null | grep -q 'http://127.0.0.1:9129/'
+  guest systemctl start stile-fleet.service
+  has_ended() { ! is_active stile-fleet.service; }
+  wait_for 30 has_ended
+  [[ $(property stile-fleet.service Result) == success ]] || { journal -u stile-fleet; fail "stile-fleet failed"; }
+}
+
 # The same package with a higher version. What the operator wrote stays, and so does the agent.
 check_upgrade() {
   local tree=$work/newer before
@@ -165,7 +179,7 @@ check_upgrade() {
   [[ $(property stiled.service MainPID) != "$before" ]]
   guest grep -q 'an operator was here' /etc/stile/stile.toml
   for unit in stiled.socket stiled-capture.socket stiled.service stile-fence.service stile-agent@alpha.service \
-    stile-spawner.socket sandboxed-agent@worker.service; do
+    stile-spawner.socket sandboxed-agent@worker.service stile-web.service; do
     is_active "$unit" || { journal -u "$unit"; fail "$unit is not active after the upgrade"; }
   done
   [[ $(captured_gets origin.test) == 200 ]]
@@ -183,10 +197,10 @@ check_journal() {
 check_removal() {
   apt_in_guest remove -y stile
   for unit in stiled.socket stiled-capture.socket stiled.service stile-fence.service stile-agent@alpha.service \
-    stile-spawner.socket stile-spawner.service sandboxed-agent@worker.service; do
+    stile-spawner.socket stile-spawner.service sandboxed-agent@worker.service stile-web.service; do
     refute is_active "$unit"
   done
-  for program in stiled stile-netns stile-spawner; do refute guest pgrep -l -x "$program"; done
+  for program in stiled stile-netns stile-spawner stile-web; do refute guest pgrep -l -x "$program"; done
   guest test -e /etc/stile/stile.toml
   refute guest test -e /usr/sbin/stiled
   guest dpkg --purge stile >>"$work/apt.log" 2>&1
@@ -209,6 +223,7 @@ run_checks() {
   step "reload" && check_reload
   step "logrotate" && check_logrotate
   step "spawner" && check_spawner
+  step "page and fleet" && check_services_by_hand
   step "upgrade" && check_upgrade
   step "journal" && check_journal
   step "removal" && check_removal

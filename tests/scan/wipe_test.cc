@@ -55,7 +55,7 @@ TEST(Wiping, NoFreedMemoryHasASecretOrAnEncodingOfIt) {
     auto secret = std::make_shared<acl::Secret>();
     secret->value = std::make_shared<acl::SecretValue>();
     secret->value->set(value, 1);
-    const Watch watch{*Rules::compile({}), {secret}, {"placeholder-0123"}};
+    const Watch watch{*ScanRules::compile({}), {secret}, {"placeholder-0123"}};
     auto texts = watch.texts();
     Search search{texts};
     search.feed("nothing of interest", Search::More::no);

@@ -68,7 +68,9 @@ def busy(world):
     world.tcp_origin("o.test", handler=echo)
     world.http_origin("p.test")
     world.scans.append({"name": "word", "pattern": "looked-for"})
-    world.agent("alpha", allow=["o.test", "p.test"], scan=["word"], bytes_up="1MiB", bytes_down="1MiB")
+    world.agent("alpha", allow=["o.test", "p.test"], scan=["word"], bytes_up="1MiB", bytes_down="1MiB",
+                request=[{"host": "opened.test"}],
+                budget=[{"host": "opened.test", "max_requests": 9, "tokens": 9}])
     proxy = world.start()
     client = proxy.open_tunnel("o.test", world.port)
     client.recv_exactly(len(client.hello))

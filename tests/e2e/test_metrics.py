@@ -25,6 +25,7 @@ LABELS = {
     "stile_policy_generation": set(), "stile_policy_rules": {"agent"},
     "stile_policy_reloads_total": {"result"}, "stile_cards_rejected": set(),
     "stile_grants_active": {"agent"}, "stile_budget_remaining_bytes": {"agent", "direction"},
+    "stile_budget_remaining_requests": {"agent"}, "stile_budget_remaining_tokens": {"agent"},
     "stile_audit_events_total": set(), "stile_audit_gaps_total": set(),
     "stile_audit_healthy": set(),
     "stile_state_write_failures_total": set(),

@@ -105,23 +105,23 @@ def test_it_runs_without_rights_on_a_read_only_root(gateway):
 def test_it_is_healthy_allows_and_refuses(gateway, world):
     assert http_get(gateway.metrics_address, "/healthz")[0] == 200
     tunnel = gateway.open_tunnel("a.test", world.port)
-    assert tunnel.read_exactly(len(tunnel.hello)) == tunnel.hello  # the origin sends it back
+    assert tunnel.recv_exactly(len(tunnel.hello)) == tunnel.hello  # the origin sends it back
     tunnel.close()
     refused = gateway.connect("b.test", world.port)
     assert (refused.status, refused.reason) == (403, "host-not-allowed")
     until(lambda: {"open", "deny", "close"} <= {line["event"] for line in gateway.lines()}, 20, "the lines in its log")
-    assert "alpha" in podman("exec", gateway.name, "/usr/bin/stile", "status")
+    assert "1 allowed, 1 denied" in podman("exec", gateway.name, "/usr/bin/stile", "status")
 
 
 def test_it_stops_within_the_grace_period_and_drains_its_tunnels(gateway, world):
     grace = container_of_daemonset()[0]["terminationGracePeriodSeconds"]
     tunnel = gateway.open_tunnel("a.test", world.port)
-    tunnel.read_exactly(len(tunnel.hello))
+    tunnel.recv_exactly(len(tunnel.hello))
     stop = subprocess.Popen(["podman", "--root", f"{STORE}/images", "--runroot", f"{STORE}/run", "--storage-driver", "vfs",
                              "stop", f"--time={grace}", gateway.name], stdout=subprocess.DEVNULL)
     until(lambda: http_get(gateway.metrics_address, "/readyz")[0] == 503, 30, "the drain")
     tunnel.send(b"still here")
-    assert tunnel.read_exactly(10) == b"still here"
+    assert tunnel.recv_exactly(10) == b"still here"
     tunnel.close()
     assert stop.wait(grace) == 0
     assert gateway.state()["ExitCode"] == 0  # 137: it was killed

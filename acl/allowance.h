@@ -114,10 +114,14 @@ class Allowance {
     rest_.store(rest - amount, std::memory_order_release);
     booked_ = 0;
   }
-  // Called when no worker runs any more: returns the unused ready and booked amounts to the rest.
-  void reclaim() noexcept {
-    if (is_limited()) rest_.fetch_add(take_ready(ready()), std::memory_order_release);
+  // Returns the unused ready and booked amounts to the rest; the number is what was ready. Nothing
+  // stays ready if no worker runs any more.
+  std::int64_t reclaim() noexcept {
     booked_ = 0;
+    if (!is_limited()) return 0;
+    const std::int64_t amount = take_ready(ready());
+    rest_.fetch_add(amount, std::memory_order_release);
+    return amount;
   }
 
  private:

@@ -48,6 +48,14 @@ void Batch::add(const Record& record) {
   }
 }
 
+void Batch::add_piece(bool has_happened, std::string_view before, std::string_view after) {
+  const std::size_t begin = text_.size();
+  entries_.reserve(entries_.size() + 1);
+  text_.reserve(begin + before.size() + after.size());
+  text_.append(before).append(after);
+  entries_.push_back({has_happened, begin + before.size(), text_.size()});
+}
+
 void Batch::clear() noexcept {
   text_.clear();
   entries_.clear();

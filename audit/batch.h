@@ -24,6 +24,8 @@ class Batch {
   // Formats immediately: the record's views need to live only for this call. Adds all of it or
   // nothing.
   void add(const Record& record);
+  // Adds a piece of another process's batch of the same format.
+  void add_piece(bool has_happened, std::string_view before, std::string_view after);
   void clear() noexcept;
 
   // The number of records, including those that have no line in squid's format.

@@ -96,6 +96,18 @@ Result<File> File::standard_output() {
   return File{std::move(fd), S_ISREG(status.st_mode)};
 }
 
+Result<File> File::inherit(UniqueFd fd, const std::string& path) {
+  struct stat status {};
+  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return Error{path + ": the audit log that was handed over is not a file"};
+  }
+  File file{std::move(fd), true};
+  if (!file.is_named(path)) {
+    return Error{path + ": is not the audit log of the running daemon"};
+  }
+  return file;
+}
+
 File::Written File::write(std::string_view bytes, std::chrono::milliseconds patience) {
   Written written;
   const auto deadline = is_regular_ ? Clock::time_point{} : Clock::now() + patience;

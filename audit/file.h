@@ -28,6 +28,9 @@ class File {
   // Like open, but the file must not exist yet.
   static Result<File> create(const std::string& path);
   static Result<File> standard_output();
+  // The regular file of another process, which has it locked: the lock is shared with it. An error
+  // if the path refers to another file.
+  static Result<File> inherit(UniqueFd fd, const std::string& path);
 
   struct Written {
     std::size_t bytes = 0;  // fewer than requested: see `error`

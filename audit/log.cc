@@ -43,18 +43,51 @@ Log::~Log() = default;
 
 Result<std::unique_ptr<Log>> Log::open(Options options) {
   std::unique_ptr<Log> log{new Log{std::move(options)}};
+  if (const auto opened = log->open_file(); !opened) return opened.error();
   if (const auto recovered = log->recover(); !recovered) return recovered.error();
   return log;
 }
 
-Result<void> Log::recover() {
+Result<std::unique_ptr<Log>> Log::inherit(Options options, UniqueFd file) {
+  std::unique_ptr<Log> log{new Log{std::move(options)}};
+  if (!file) {
+    if (const auto opened = log->open_file(); !opened) return opened.error();
+    return log;
+  }
+  const std::string& path = log->options_.path;
+  if (auto fits = check_rotation(path, log->options_.max_bytes); !fits) return fits.error();
+  auto inherited = File::inherit(std::move(file), path);
+  if (!inherited) return inherited.error();
+  log->file_ = std::move(*inherited);
+  return log;
+}
+
+Result<void> Log::begin(const Head& head) {
+  const std::lock_guard lock{mutex_};
+  options_.resume = head;
+  if (options_.path == "-" || !file_.is_regular()) {
+    head_.seq = head.seq;
+    if (head.hash.size() == head_.hash.size()) {
+      std::copy(head.hash.begin(), head.hash.end(), head_.hash.begin());
+    }
+    return {};
+  }
+  return recover();
+}
+
+Result<void> Log::open_file() {
   const std::string& path = options_.path;
-  const bool is_stdout = path == "-";
   if (auto fits = check_rotation(path, options_.max_bytes); !fits) return fits;
-  auto file = is_stdout ? File::standard_output() : File::open(path, links());
+  auto file = path == "-" ? File::standard_output() : File::open(path, links());
   if (!file) return file.error();
   file_ = std::move(*file);
-  if (is_stdout || !file_.is_regular()) return {};  // cannot be read back: starts a new chain
+  return {};
+}
+
+Result<void> Log::recover() {
+  const std::string& path = options_.path;
+  // Cannot be read back: starts a new chain.
+  if (path == "-" || !file_.is_regular()) return {};
   rotate_at_ = options_.max_bytes;
   if (options_.format == Format::squid) {
     if (!ends_in_newline(file_)) torn_.set_unended_line(zero_hash);
@@ -109,6 +142,7 @@ void Log::rotate_if_full() {
 Result<Log::Head> Log::reopen() {
   const std::lock_guard lock{mutex_};
   const Head left = text_head();
+  if (relay_) return left;
   const std::string& path = options_.path;
   if (path == "-" || !file_.is_regular() || file_.is_named(path, links())) return left;
   auto file = File::open(path, links());
@@ -119,6 +153,24 @@ Result<Log::Head> Log::reopen() {
   file_ = std::move(*file);
   torn_.end_line();
   return left;
+}
+
+Log::Head Log::hold() {
+  mutex_.lock();
+  return text_head();
+}
+
+void Log::let_go() { mutex_.unlock(); }
+
+void Log::relay_to(UniqueFd stream) {
+  relay_.emplace(std::move(stream));
+  file_ = File{};
+  mutex_.unlock();
+}
+
+int Log::descriptor() const {
+  const std::lock_guard lock{mutex_};
+  return options_.path != "-" && file_.is_regular() ? file_.fd() : -1;
 }
 
 bool Log::is_in_place() const {

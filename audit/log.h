@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "audit/chain.h"
 #include "audit/file.h"
 #include "audit/format.h"
+#include "audit/line_relay.h"
 #include "audit/torn.h"
 #include "base/result.h"
 
@@ -49,6 +51,12 @@ class Log {
   // torn last line gets a newline and an audit-gap that names it. Fails if the file cannot be
   // opened, is locked by another process, or is not an audit log.
   static Result<std::unique_ptr<Log>> open(Options options);
+  // The log of another process, which still writes to it. Nothing is read or written before
+  // begin(), and no other function may be called before. `file`: its regular file; none if the log
+  // is something else, which is opened as always.
+  static Result<std::unique_ptr<Log>> inherit(Options options, UniqueFd file);
+  // The other process writes no more; its last line was `head`.
+  [[nodiscard]] Result<void> begin(const Head& head);
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -59,6 +67,15 @@ class Log {
   // `start`, `stop`, refusals with a `count`): they are queued and written first when writing works
   // again.
   [[nodiscard]] std::size_t write(Batch& batch);
+
+  // For the process that hands over. Writers wait from here until one of the two functions below,
+  // which must follow soon and on the same thread. Returns the last line.
+  [[nodiscard]] Head hold();
+  void let_go();
+  // Another process writes the log from now on; lines go to it through this stream.
+  void relay_to(UniqueFd stream);
+  // The regular file that is written to; -1: none.
+  [[nodiscard]] int descriptor() const;
 
   // The options that a reload may change.
   struct Bounds {
@@ -110,9 +127,11 @@ class Log {
 
  private:
   explicit Log(Options options);
+  Result<void> open_file();
   Result<void> recover();
   bool flush_waiting();
   std::size_t put(const Batch& batch);
+  std::size_t relay(const Batch& batch);
   void begin_out();
   void append(const Batch::Piece& piece);
   bool append_gap();
@@ -155,6 +174,7 @@ class Log {
   std::vector<std::function<void(std::string_view)>> taps_;
   std::function<void(const std::string&, const Head&)> on_rotate_;
   Rotator rotator_;
+  std::optional<LineRelay> relay_;  // set: another process writes the lines
   std::atomic<std::uint64_t> events_{0}, gaps_{0}, failures_{0};
   std::atomic<bool> healthy_{true};
 };

@@ -22,17 +22,32 @@ std::size_t Log::write(Batch& batch) {
   const std::size_t size = batch.size();
   std::size_t written = 0;
   try {
-    if (flush_waiting()) written = put(batch);
+    if (relay_) {
+      written = relay(batch);
+    } else if (flush_waiting()) {
+      written = put(batch);
+    }
   } catch (const std::exception&) {
     // No memory. This happens only before the bytes are in the file: nothing was written.
   }
-  for (std::size_t i = written; i < size; ++i) keep_or_lose(batch.piece(i));
+  for (std::size_t i = written; i < size && !relay_; ++i) keep_or_lose(batch.piece(i));
   batch.clear();
   return options_.deny_on_failure ? written : size;
 }
 
+// The other process queues or counts what it cannot write.
+std::size_t Log::relay(const Batch& batch) {
+  const auto written = relay_->write(batch);
+  healthy_ = written.has_value();
+  if (written) return *written;
+  ++failures_;
+  problem_ = "the process that took over does not write lines any more";
+  return 0;
+}
+
 void Log::retry() {
   const std::lock_guard lock{mutex_};
+  if (relay_) return;
   try {
     flush_waiting();
   } catch (const std::exception&) {

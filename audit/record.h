@@ -25,6 +25,10 @@ enum class Event : std::uint8_t {
 };
 [[nodiscard]] std::string_view text(Event event) noexcept;
 
+// The detail of a `start` by a process that took over from another one: connections of the process
+// before it are still open, and their numbers go on.
+inline constexpr std::string_view taken_over = "taken over";
+
 // Views point into the session that writes the record; they need to live only until it is
 // formatted. Empty views, zero numbers and unset optionals are left out of the line.
 struct Record {

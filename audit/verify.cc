@@ -6,6 +6,7 @@
 
 #include "audit/chain_check.h"
 #include "audit/line_source.h"
+#include "audit/record.h"
 #include "audit/text.h"
 
 namespace stile::audit {
@@ -32,7 +33,7 @@ class OpenEnds {
       if (const auto found = open_.find(line.number(Key::conn)); found != open_.end()) {
         open_.erase(found);
       }
-    } else if (event == "start") {
+    } else if (event == "start" && line.raw(Key::detail) != taken_over) {
       end_all();
     }
   }

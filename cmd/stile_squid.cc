@@ -115,7 +115,10 @@ int serve(const std::string& file, bool is_foreground) {
     return 1;
   }
   if (background) background->ready(conf->cache_log);
-  daemon.run();
+  if (auto done = daemon.run(); !done) {
+    log::error(done.error().message);
+    return 1;
+  }
   return 0;
 }
 

@@ -1,5 +1,6 @@
 // stiled: the daemon. Reads flags, then calls one function.
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,7 +13,7 @@
 
 namespace {
 
-int serve(const std::optional<std::string>& path) {
+int serve(const std::optional<std::string>& path, bool take_over) {
   using namespace stile;
   server::prepare_process();
   auto store = server::PolicyStore::open(path);
@@ -20,22 +21,42 @@ int serve(const std::optional<std::string>& path) {
     std::cerr << store.error().text();
     return 1;
   }
-  server::Server daemon{std::move(*store)};
+  std::unique_ptr<server::Predecessor> predecessor;
+  if (take_over) {
+    const std::string& control = store->base->loaded.settings.server.control;
+    auto found = server::Predecessor::find(control);
+    if (!found) {
+      log::error(found.error().message);
+      return 1;
+    }
+    if (!*found) {
+      log::error("no daemon at " + control +
+                 " to take over from; start stiled without --take-over");
+      return 1;
+    }
+    predecessor = std::move(*found);
+  }
+  server::Server daemon{std::move(*store), {}, std::move(predecessor)};
   if (auto ready = daemon.prepare(); !ready) {
     log::error(ready.error().message);
     return 1;
   }
-  daemon.run();
+  if (auto done = daemon.run(); !done) {
+    log::error(done.error().message);
+    return 1;
+  }
   return 0;
 }
 
 int run(int argc, char** argv) {
   CLI::App app{"stiled: a proxy through which each agent reaches only the hosts it may"};
   std::string path;
-  bool check = false;
+  bool check = false, take_over = false;
   auto* config = app.add_option("-c,--config", path,
                                 "config file (default: /etc/stile/stile.toml, else built in)");
   app.add_flag("--check", check, "check the config, print its errors or a summary, and exit");
+  app.add_flag("--take-over", take_over,
+               "take over from the running daemon: its listeners and open tunnels go on here");
   app.set_version_flag("--version", std::string{"stiled "} + stile::server::version);
   app.footer("Signals: HUP reloads, USR1 reopens the audit log, TERM drains, TERM again ends.");
   // `stiled help` and `stiled version`, as in `stile`.
@@ -44,7 +65,7 @@ int run(int argc, char** argv) {
   if (first == "help" || first == "version") argv[1] = as_option.data();
   if (const auto status = stile::cmd::parse_flags(app, "stiled", argc, argv)) return *status;
   const auto named = config->count() > 0 ? std::optional{path} : std::nullopt;
-  return check ? stile::config::check(named, std::cout, std::cerr) : serve(named);
+  return check ? stile::config::check(named, std::cout, std::cerr) : serve(named, take_over);
 }
 
 }  // namespace

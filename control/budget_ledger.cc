@@ -78,7 +78,7 @@ Booking book_reserves(const LivePolicy& policy) {
 
 void reclaim_reserves(const LivePolicy& policy) {
   each_limited(policy, [](const auto&, acl::Allowance& allowance, std::int64_t, const auto&) {
-    allowance.reclaim();
+    static_cast<void>(allowance.reclaim());
   });
 }
 

@@ -34,6 +34,31 @@ Connection::Connection(Socket socket, ControlPeer peer, Service& service,
 
 void Connection::start() { wait_readable(); }
 
+void Connection::start_with(std::string unread, bool is_at_end) {
+  in_ = std::move(unread);
+  is_at_end_ = is_at_end;
+  go_on();
+}
+
+void Connection::pause(bool on) {
+  is_paused_ = on;
+  if (!on) go_on();
+}
+
+std::optional<Connection::Idle> Connection::leave() {
+  if (!socket_.is_open() || is_busy_ || is_held_ || is_skipping_ || descriptor_ || !out_.empty()) {
+    return std::nullopt;
+  }
+  const auto self = shared_from_this();
+  boost::system::error_code failed;
+  UniqueFd socket{socket_.release(failed)};
+  if (failed) return std::nullopt;
+  stall_.cancel();
+  service_.on_closed(*this);
+  on_end_(*this);
+  return Idle{std::move(socket), std::move(in_), is_at_end_};
+}
+
 void Connection::close() {
   if (!socket_.is_open()) return;
   const auto self = shared_from_this();  // on_end_ may hold the last one
@@ -126,6 +151,7 @@ bool Connection::next_line(std::string& line) {
 }
 
 void Connection::go_on() {
+  if (is_paused_) return;
   const auto self = shared_from_this();
   std::string line;
   // One request at a time, and none before the client has read the last answer.

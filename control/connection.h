@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,7 @@ struct ControlPeer {
   uid_t uid = 0;
   std::string name;  // "alice(uid 1000, pid 4242)", for the audit log
   bool may_change = false;
+  pid_t pid = 0;
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -49,6 +51,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void start();
   void close();
+  // While it is paused, no request is read; one that is being served is answered.
+  void pause(bool on);
+  // An idle client, for another process to serve; nullopt: it is being served, or it is held.
+  struct Idle {
+    UniqueFd socket;
+    std::string unread;
+    bool is_at_end = false;
+  };
+  [[nodiscard]] std::optional<Idle> leave();
+  // What another process had read from the client.
+  void start_with(std::string unread, bool is_at_end);
 
   // One line, without its newline.
   void answer(std::string_view line);
@@ -89,7 +102,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string in_, out_;
   UniqueFd descriptor_;
   NextPiece next_piece_;
-  bool is_busy_ = false;      // a request is being served
+  bool is_busy_ = false;  // a request is being served
+  bool is_paused_ = false;
   bool is_skipping_ = false;  // the rest of an oversized line
   bool is_at_end_ = false;    // the client has shut down its sending side
   bool is_held_ = false;

@@ -58,7 +58,8 @@ PolicyEditor::PolicyEditor(asio::io_context& context, PolicyReader reader, LiveP
       expiry_{context},
       refill_pause_{context},
       retry_{context},
-      retire_{context} {
+      retire_{context},
+      quiet_{context} {
   watch_budgets(policy_, refill_signal_);
 }
 
@@ -82,6 +83,7 @@ void PolicyEditor::stop() {
   reader_.stop();
   reader_.join();
   saver_.join();
+  if (refill_elsewhere_) return;  // another process has the state
   reclaim_reserves(policy_);
   if (!state_) return;
   if (auto saved = state_->replace(state_text()); !saved) {
@@ -150,7 +152,7 @@ void PolicyEditor::commit(const Edit& edit, ChangeLine line, Done done) {
 // One write for all changes made during the last write.
 void PolicyEditor::save() {
   must_save_ = true;
-  if (is_saving_) return;
+  if (is_saving_ || is_frozen_) return;
   is_saving_ = true;
   must_save_ = false;
   auto saving =
@@ -245,6 +247,7 @@ void PolicyEditor::look_at_the_clock() {
 
 // Expired grants are gone for good: setting the clock back does not restore them.
 void PolicyEditor::expire() {
+  if (is_frozen_) return;
   Edit edit;
   std::vector<ChangeLine> lines;
   const auto now = unix_micros();
@@ -266,7 +269,9 @@ void PolicyEditor::expire() {
 // A budget runs low: put more of it on record. The pause bounds the cost under every load.
 void PolicyEditor::serve_refills() {
   refill_signal_.wait([this] {
-    if (is_reserve_asked_for(policy_)) {
+    if (refill_elsewhere_) {
+      refill_elsewhere_();
+    } else if (is_reserve_asked_for(policy_)) {
       save();
     } else {
       daemon_.refilled();  // the missing part was returned in the meantime

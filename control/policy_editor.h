@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -75,6 +76,15 @@ class PolicyEditor {
   void start(audit::Log& log, Daemon daemon);
   // Finishes pending work; then the state has the exact numbers.
   void stop();
+
+  // Another process wants to continue from the state. Finishes what is under way, then changes and
+  // saves nothing until thaw(). `done` gets false if that takes too long; then nothing has changed.
+  void freeze(std::function<void(bool)> done);
+  void thaw();
+  // The other process has the state now. From here on this one only draws on what it is given:
+  // `refill` is called when budgets run low.
+  void leave(std::function<void()> refill);
+  [[nodiscard]] int state_lock() const noexcept { return state_ ? state_->lock() : -1; }
 
   // `done` is called when the change is in force, logged and on disk, or is none of these. A change
   // that only narrows is always in force: if it cannot be saved, `done` gets an error, and saving
@@ -155,6 +165,7 @@ class PolicyEditor {
   void look_at_the_clock();
   void expire();
   void serve_refills();
+  void await_quiet(std::function<void(bool)> done, std::chrono::steady_clock::time_point until);
   const std::shared_ptr<const acl::Snapshot>& new_snapshot();
 
   boost::asio::io_context& context_;
@@ -168,10 +179,12 @@ class PolicyEditor {
   Daemon daemon_;
   Counts counts_;
   RefillSignal refill_signal_;  // workers set it when they run low on a budget
-  boost::asio::steady_timer expiry_, refill_pause_, retry_, retire_;
+  boost::asio::steady_timer expiry_, refill_pause_, retry_, retire_, quiet_;
   std::vector<Pending> pending_;  // in force, not yet on disk
   std::vector<Reload> reloads_;
-  FilePolicyPtr retired_;  // replaced, and not yet freed
+  FilePolicyPtr retired_;                   // replaced, and not yet freed
+  std::function<void()> refill_elsewhere_;  // set: another process has the state
+  bool is_frozen_ = false;
   bool is_saving_ = false, must_save_ = false, cannot_save_ = false;
   UnixMicros judged_at_ = 0;  // everything that expired before this time was closed
   bool is_reading_ = false, must_read_cards_ = false;

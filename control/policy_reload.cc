@@ -120,6 +120,7 @@ PolicyEditor::Reading PolicyEditor::read_base(FilePolicyPtr copy, bool is_reload
 }
 
 void PolicyEditor::start_reading() {
+  if (is_frozen_) return;
   if (!is_reading_ && !fleet_changes_.empty()) return read_fleet_policy();
   if (is_reading_ || (reloads_.empty() && !must_read_cards_)) return;
   is_reading_ = true;

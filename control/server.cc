@@ -34,7 +34,7 @@ ControlPeer peer_of(int fd, bool may_change) {
   return {credentials.uid,
           user_name(credentials.uid) + "(uid " + std::to_string(credentials.uid) + ", pid " +
               std::to_string(credentials.pid) + ")",
-          may_change};
+          may_change, credentials.pid};
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ void ControlServer::accept(Door& door) {
       [this, &door](const boost::system::error_code& ec, Connection::Socket socket) {
         if (ec == asio::error::operation_aborted) return;
         if (!ec) {
-          admit(std::move(socket), door.may_change);
+          if (const auto client = admit(std::move(socket), door.may_change)) client->start();
           return accept(door);
         }
         // No descriptors left: retry when others may be closed.
@@ -59,10 +59,10 @@ void ControlServer::accept(Door& door) {
       });
 }
 
-void ControlServer::admit(Connection::Socket socket, bool may_change) {
+ConnectionPtr ControlServer::admit(Connection::Socket socket, bool may_change) {
   auto peer = peer_of(socket.native_handle(), may_change);
   const uid_t uid = peer.uid;
-  if (clients_.size() >= max_clients || per_user_[uid] >= max_clients_per_user) return;
+  if (clients_.size() >= max_clients || per_user_[uid] >= max_clients_per_user) return nullptr;
   ++per_user_[uid];
   auto client = std::make_shared<Connection>(std::move(socket), std::move(peer), service_,
                                              [this](Connection& ended) {
@@ -70,15 +70,61 @@ void ControlServer::admit(Connection::Socket socket, bool may_change) {
                                                clients_.erase(ended.shared_from_this());
                                              });
   clients_.insert(client);
-  client->start();
+  client->pause(is_paused_);
+  return client;
 }
 
-void ControlServer::stop() {
+void ControlServer::pause(bool on) {
+  is_paused_ = on;
+  const auto clients = clients_;  // one may end
+  for (const auto& client : clients) client->pause(on);
+}
+
+std::vector<ControlServer::DoorFd> ControlServer::doors() {
+  std::vector<DoorFd> all;
+  for (auto& door : doors_) all.push_back({door.acceptor.native_handle(), door.may_change});
+  return all;
+}
+
+std::vector<ControlServer::Leaver> ControlServer::take_idle() {
+  std::vector<Leaver> leavers;
+  const auto clients = clients_;
+  for (const auto& client : clients) {
+    const bool may_change = client->peer().may_change;
+    if (auto idle = client->leave()) leavers.push_back({std::move(*idle), may_change});
+  }
+  return leavers;
+}
+
+void ControlServer::adopt(Leaver leaver) {
+  boost::system::error_code failed;
+  Connection::Socket socket{context_};
+  socket.assign(asio::local::stream_protocol{}, leaver.idle.socket.get(), failed);
+  if (failed) return;
+  static_cast<void>(leaver.idle.socket.release());
+  if (const auto client = admit(std::move(socket), leaver.may_change)) {
+    client->start_with(std::move(leaver.idle.unread), leaver.idle.is_at_end);
+  }
+}
+
+void ControlServer::close_doors() {
   for (auto& door : doors_) {
     boost::system::error_code ignored;
     door.acceptor.close(ignored);
     door.pause.cancel();
   }
+}
+
+void ControlServer::leave(const std::function<bool(Connection&)>& is_kept) {
+  close_doors();
+  const auto clients = clients_;
+  for (const auto& client : clients) {
+    if (!is_kept(*client)) client->close();
+  }
+}
+
+void ControlServer::stop() {
+  close_doors();
   while (!clients_.empty()) (*clients_.begin())->close();
 }
 

@@ -5,10 +5,12 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "control/connection.h"
@@ -25,6 +27,24 @@ class ControlServer {
 
   // A bound and listening unix socket. Without `may_change`, its clients can only read.
   void listen(UniqueFd socket, bool may_change);
+  // While it is paused, no request is read; those that are being served are answered.
+  void pause(bool on);
+  // The sockets that it listens on.
+  struct DoorFd {
+    int fd;
+    bool may_change;
+  };
+  [[nodiscard]] std::vector<DoorFd> doors();
+  // Takes the idle clients away, for another process to serve.
+  struct Leaver {
+    Connection::Idle idle;
+    bool may_change;
+  };
+  [[nodiscard]] std::vector<Leaver> take_idle();
+  // Accepts no further clients, and closes those that are not kept.
+  void leave(const std::function<bool(Connection&)>& is_kept);
+  // A client of another process.
+  void adopt(Leaver client);
   // Accepts no further clients, and closes the existing ones.
   void stop();
   [[nodiscard]] std::size_t clients() const noexcept { return clients_.size(); }
@@ -40,10 +60,13 @@ class ControlServer {
     bool may_change;
   };
   void accept(Door& door);
-  void admit(Connection::Socket socket, bool may_change);
+  void close_doors();
+  // Null: there are too many.
+  ConnectionPtr admit(Connection::Socket socket, bool may_change);
 
   boost::asio::io_context& context_;
   Service& service_;
+  bool is_paused_ = false;
   std::list<Door> doors_;
   std::set<ConnectionPtr> clients_;
   std::map<uid_t, std::size_t> per_user_;

@@ -22,7 +22,7 @@ constexpr const char* lock_name = "lock";
 
 }  // namespace
 
-Result<StateFile> StateFile::open(const std::string& directory) {
+Result<StateFile> StateFile::open_directory(const std::string& directory) {
   std::error_code ignored;  // only the open below decides
   std::filesystem::create_directories(std::filesystem::path{directory}.parent_path(), ignored);
   ::mkdir(directory.c_str(), 0700);
@@ -30,6 +30,27 @@ Result<StateFile> StateFile::open(const std::string& directory) {
   file.directory_ = directory;
   file.fd_.reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!file.fd_) return system_error("state_dir " + directory);
+  return file;
+}
+
+Result<StateFile> StateFile::inherit(const std::string& directory, UniqueFd lock) {
+  auto opened = open_directory(directory);
+  if (!opened) return opened.error();
+  struct stat mine {
+  }, named{};
+  if (::fstat(lock.get(), &mine) != 0 ||
+      ::fstatat(opened->fd_.get(), lock_name, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
+      mine.st_dev != named.st_dev || mine.st_ino != named.st_ino) {
+    return Error{"state_dir " + directory + ": is not the one of the running daemon"};
+  }
+  opened->lock_ = std::move(lock);
+  return opened;
+}
+
+Result<StateFile> StateFile::open(const std::string& directory) {
+  auto opened = open_directory(directory);
+  if (!opened) return opened.error();
+  StateFile file = std::move(*opened);
   file.lock_.reset(::openat(file.fd_.get(), lock_name, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file.lock_) return system_error("state_dir " + directory + ": " + lock_name);
   if (::flock(file.lock_.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -16,6 +16,9 @@ class StateFile {
 
   // Creates the directory if it is missing, and locks it for this process.
   static Result<StateFile> open(const std::string& directory);
+  // The lock of another process is shared with it. An error if it is that of another directory.
+  static Result<StateFile> inherit(const std::string& directory, UniqueFd lock);
+  [[nodiscard]] int lock() const noexcept { return lock_.get(); }
 
   // nullopt: nothing was ever written. An unreadable file is an error.
   [[nodiscard]] Result<std::optional<std::string>> read() const;
@@ -28,6 +31,7 @@ class StateFile {
   [[nodiscard]] Result<void> replace_fleet(std::string_view text) const;
 
  private:
+  static Result<StateFile> open_directory(const std::string& directory);
   [[nodiscard]] Error in_directory(const Error& error) const;
 
   std::string directory_;

@@ -104,6 +104,7 @@ const control::Actions& actions() {
        {"agent", "card"},
        call<&Commands::adopt_listener>},
       {"adopt-capture", changes, daemon, {}, {"agent"}, {}, call<&Commands::adopt_capture>},
+      {"take-over", changes, daemon, {}, {}, {}, call<&Commands::take_over>},
   };
   return rows;
 }

@@ -199,6 +199,19 @@ void Commands::rotate(const Request&, const Client& client) {
   client->answer(json(*old));
 }
 
+// Who takes over gets the tunnels of all agents, so being an operator is not enough.
+void Commands::take_over(const Request&, const Client& client) {
+  UniqueFd link = client->take_descriptor();
+  const uid_t uid = client->peer().uid;
+  if (uid != 0 && uid != ::geteuid()) {
+    return client->fail({ErrorCode::forbidden, "only root and the daemon's own user take over"});
+  }
+  if (!link) return client->fail({ErrorCode::bad_request, "a socket has to come with the request"});
+  const auto begun = daemon_.take_over(std::move(link), client->peer().pid);
+  if (!begun) return client->fail(begun.error());
+  client->answer(json(Done{}));
+}
+
 void Commands::drain(const Request&, const Client& client) {
   client->answer(json(Done{}));
   daemon_.drain();

@@ -40,6 +40,8 @@ class Commands final : public control::Service {
     std::function<std::optional<bool>()> is_capturing = [] { return std::nullopt; };
     // Serves one of them. Fails if the daemon has it already, or does not serve the fence.
     std::function<Result<void>(UniqueFd socket)> serve_captured = {};
+    // Another process, with that id, takes over; it is at the other end of the link.
+    std::function<control::Outcome<void>(UniqueFd link, int pid)> take_over = {};
   };
   Commands(boost::asio::io_context& context, control::PolicyEditor& editor, AskService& asks,
            audit::Log& log, WorkerPorts workers, Daemon daemon);
@@ -47,6 +49,11 @@ class Commands final : public control::Service {
   void serve(const control::ControlRequest& request, const control::ConnectionPtr& client) override;
   [[nodiscard]] const control::Actions& actions() const override;
   void on_closed(control::Connection& client) override;
+  // Whether it has lent a listener, which ends with it.
+  [[nodiscard]] bool is_lender(control::Connection& client) const {
+    return lent_.count(&client) != 0;
+  }
+  [[nodiscard]] bool has_lenders() const noexcept { return !lent_.empty(); }
   // Tells the clients that watch the log that it fails, or works again.
   void announce(const control::LogNews& news);
 
@@ -81,6 +88,7 @@ class Commands final : public control::Service {
   void adopt_listener(const Request& request, const Client& client);
   void adopt_capture(const Request& request, const Client& client);
   void fleet(const Request& request, const Client& client);
+  void take_over(const Request& request, const Client& client);
 
   // nullopt: no fleet has ever handed anything over.
   [[nodiscard]] std::optional<FleetView> fleet_view() const;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "proxy/base/loop.h"
+#include "proxy/net/frozen_relay.h"
 #include "proxy/net/meter.h"
 #include "proxy/net/pipe_pool.h"
 
@@ -41,6 +42,13 @@ class Relay : private Watcher, private Paused {
   void begin(std::string_view first, std::size_t held);
   // While filtered, every byte goes through filter() first, and nothing is spliced.
   void set_filtered(bool on) noexcept { is_filtered_ = on; }
+  // Takes the sockets and everything in between out of the relay, which moves nothing any more.
+  [[nodiscard]] FrozenRelay freeze() noexcept;
+  // Continues where another relay was frozen. The sockets are already this one's; their events
+  // start it.
+  void resume(FrozenRelay& frozen);
+  // How much was read and not sent, without what is in pipes.
+  [[nodiscard]] std::size_t unsent_bytes() const noexcept;
   // Both sides see a reset, so that a cut stream does not look like a finished one.
   void reset_both() noexcept;
   // The client sees a reset now, and no more bytes move. Closing the sockets costs more and can
@@ -75,6 +83,8 @@ class Relay : private Watcher, private Paused {
   void on_ready(Socket& socket) override;
   void on_refill() override { client_->call_again(); }  // queued like all others woken with it
   void move_on(Socket& socket);
+  void freeze_direction(Direction& way, FrozenDirection& frozen) noexcept;
+  static void resume_direction(Direction& way, FrozenDirection& frozen);
   [[nodiscard]] bool end_if_cut(Step step);
   [[nodiscard]] Step pump(Direction& way, Socket& from, Socket& to);
   [[nodiscard]] bool pay(Direction& way);

@@ -94,6 +94,12 @@ AdminHttp::AdminHttp(asio::io_context& context, asio::ip::tcp::acceptor acceptor
   accept();
 }
 
+void AdminHttp::stop_accepting() {
+  beast::error_code ignored;
+  acceptor_.close(ignored);
+  pause_.cancel();
+}
+
 void AdminHttp::accept() {
   acceptor_.async_accept([this](beast::error_code ec, asio::ip::tcp::socket socket) {
     if (ec == asio::error::operation_aborted) return;

@@ -19,6 +19,10 @@ class AdminHttp {
   };
   AdminHttp(boost::asio::io_context& context, boost::asio::ip::tcp::acceptor acceptor, Pages pages);
 
+  // Connections that are open are served to their end.
+  void stop_accepting();
+  [[nodiscard]] int listener() noexcept { return acceptor_.native_handle(); }
+
  private:
   void accept();
   boost::asio::ip::tcp::acceptor acceptor_;

@@ -27,7 +27,7 @@ void Server::housekeeping() {
   card_watch_.look_again();
   if (dns_files_.changed()) change_dns();
   refresh_secrets();
-  shared_->names.tidy();
+  if (!shared_->leaving) shared_->names.tidy();  // otherwise the file is another process's
   // The watchdog is notified only while every worker answers: a stalled one gets the daemon
   // restarted.
   if (alive_ >= workers_.size()) notify("WATCHDOG=1");

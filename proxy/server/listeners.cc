@@ -93,7 +93,7 @@ Result<PassedSockets> passed_sockets(const config::ServerSettings& settings) {
     const std::string name{given.get()};
     UniqueFd fd{SD_LISTEN_FDS_START + i};
     Listener listener;
-    listener.name = "from systemd (" + name + ")";
+    listener.name = std::string{from_systemd} + name + ")";
     if (name == "capture") {
       if (auto added = add_passed(passed.capture, std::move(fd)); !added) return added.error();
       continue;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -23,6 +24,8 @@ struct Listener {
 };
 
 inline constexpr int listen_backlog = 4096;
+// The names of listeners that systemd has passed begin with this.
+inline constexpr std::string_view from_systemd = "from systemd (";
 
 // A bound socket. With share_port, others of this process may have the same address.
 struct SocketBinding {

@@ -45,14 +45,21 @@ Result<control::SavedState> read_state(const control::StateFile& file) {
   return state;
 }
 
+std::vector<int> raw(const std::vector<UniqueFd>& descriptors) {
+  std::vector<int> all;
+  for (const auto& fd : descriptors) all.push_back(fd.get());
+  return all;
+}
+
 constexpr const char* fleet_hint =
     "\nthe saved policy of the fleet cannot be used; correct the config, or move fleet.json in "
     "state_dir away to start without it";
 
 }  // namespace
 
-Server::Server(PolicyStore store, Front front)
-    : store_{std::move(store)},
+Server::Server(PolicyStore store, Front front, std::unique_ptr<Predecessor> predecessor)
+    : predecessor_{std::move(predecessor)},
+      store_{std::move(store)},
       signals_{context_},
       tick_{context_},
       drain_poll_{context_},
@@ -64,8 +71,6 @@ Server::Server(PolicyStore store, Front front)
       card_watch_{context_, [this] { editor_->read_cards(); }} {
   for (const int signal : {SIGHUP, SIGTERM, SIGINT, SIGUSR1}) signals_.add(signal);
 }
-
-Server::~Server() = default;
 
 const config::Settings& Server::settings() const {
   return editor_ ? editor_->settings() : store_.base->loaded.settings;
@@ -82,6 +87,7 @@ Result<void> Server::bind() {
   auto passed = passed_sockets(settings().server);
   if (!passed) return passed.error();
   listeners_ = std::move(passed->listeners);
+  inherit_passed(passed->control, passed->capture);
   const bool have_passed = !listeners_.empty();
   auto control = bind_control(settings().server, std::move(passed->control));
   if (!control) return control.error();
@@ -89,6 +95,7 @@ Result<void> Server::bind() {
   const std::size_t workers = worker_count(settings().server.workers);
   const auto open = [&](const config::Endpoint& endpoint, std::optional<std::string> agent,
                         const UnixAccess& access = {}) -> Result<void> {
+    if (inherit_listener(endpoint, agent)) return {};
     auto listener = open_listener(endpoint, std::move(agent), workers, access);
     if (!listener) return listener.error();
     listeners_.push_back(std::move(*listener));
@@ -110,10 +117,14 @@ Result<void> Server::bind() {
   }
   if (auto done = bind_capture(std::move(passed->capture), workers); !done) return done;
   if (const auto& metrics = settings().server.metrics) {
-    auto listener = open_listener(*metrics, {}, 1);
-    if (!listener) return listener.error();
+    auto sockets = inherited(SocketRole::metrics, metrics->text());
+    if (sockets.empty()) {
+      auto listener = open_listener(*metrics, {}, 1);
+      if (!listener) return listener.error();
+      sockets = std::move(listener->sockets);
+    }
     const auto protocol = metrics->address.is_v4() ? asio::ip::tcp::v4() : asio::ip::tcp::v6();
-    metrics_acceptor_.emplace(context_, protocol, listener->sockets[0].release());
+    metrics_acceptor_.emplace(context_, protocol, sockets[0].release());
     listener_addresses_.push_back(metrics->address);
   }
   return {};
@@ -163,8 +174,18 @@ Result<void> Server::read_fleet(const control::StateFile& file, config::FleetSta
 Result<void> Server::open_editor() {
   std::optional<control::StateFile> file;
   control::SavedState saved;
+  if (predecessor_) {
+    if (predecessor_->audit_settings() != audit_text()) {
+      return Error{
+          "the settings of the audit log differ from those of the running daemon; to change "
+          "them, stop it first"};
+    }
+    if (auto frozen = predecessor_->freeze(); !frozen) return frozen.error();
+  }
   if (const auto& directory = settings().server.state_dir; !directory.empty()) {
-    auto opened = control::StateFile::open(directory);
+    auto lock = inherited(SocketRole::state_lock);
+    auto opened = lock.empty() ? control::StateFile::open(directory)
+                               : control::StateFile::inherit(directory, std::move(lock[0]));
     if (!opened) return opened.error();
     file.emplace(std::move(*opened));
     auto read = read_state(*file);
@@ -254,7 +275,10 @@ Result<void> Server::open_log(const control::SavedState& saved) {
   options.max_bytes = audit.max_bytes;
   options.keep = audit.keep;
   options.resume = {saved.audit_seq, saved.audit_hash};
-  auto log = audit::Log::open(std::move(options));
+  auto handed = inherited(SocketRole::audit_log);
+  auto log = predecessor_ ? audit::Log::inherit(std::move(options),
+                                                handed.empty() ? UniqueFd{} : std::move(handed[0]))
+                          : audit::Log::open(std::move(options));
   if (!log) return log.error();
   log_ = std::move(*log);
   log_->set_on_rotate([](const std::string& file, const audit::Log::Head& head) {
@@ -272,21 +296,33 @@ void Server::start_workers() {
   for (; options.index < options.count; ++options.index) {
     workers_.push_back(std::make_unique<Worker>(*shared_, *log_, options));
   }
+}
+
+// Each worker gets its own socket; a single one (unix, systemd) belongs to one worker. A process
+// before this one may have had more workers, or fewer.
+void Server::open_doors() {
   for (Listener& listener : listeners_) {
-    // Each worker gets its own socket; a single one (unix, systemd) belongs to one worker.
+    const bool is_passed = listener.name.starts_with(from_systemd);
+    const auto role =
+        is_passed ? listener.agent ? SocketRole::passed_agent_listener : SocketRole::passed_listener
+        : listener.agent ? SocketRole::agent_listener
+                         : SocketRole::listener;
+    offer(role, listener.name, listener.agent.value_or(""), raw(listener.sockets));
     for (std::size_t i = 0; i < listener.sockets.size(); ++i) {
-      workers_[i]->listen(std::move(listener.sockets[i]), listener.agent);
+      workers_[i % workers_.size()]->listen(std::move(listener.sockets[i]), listener.agent);
     }
   }
   give_capture(std::move(capture_));
-  for (auto& worker : workers_) worker->start();
 }
 
 void Server::give_capture(CaptureSockets sockets) {
   has_captured_connections_ |= !sockets.connections.empty();
   has_questions_ |= !sockets.questions.empty();
-  for (std::size_t i = 0; i < sockets.connections.size() && i < workers_.size(); ++i) {
-    workers_[i]->capture(std::move(sockets.connections[i]), {}, settings().netns.gateway);
+  offer(SocketRole::captured_connections, "", "", raw(sockets.connections));
+  offer(SocketRole::questions, "", "", raw(sockets.questions));
+  for (std::size_t i = 0; i < sockets.connections.size(); ++i) {
+    workers_[i % workers_.size()]->capture(std::move(sockets.connections[i]), {},
+                                           settings().netns.gateway);
   }
   for (std::size_t i = 0; i < sockets.questions.size(); ++i) {
     workers_[i % workers_.size()]->answer_questions(std::move(sockets.questions[i]), {});
@@ -327,18 +363,14 @@ void Server::start_control() {
     shared_->names.keep_only(*snapshot);
     asks_.set_policy(snapshot);
     shared_->policy.swap(snapshot);
+    tell_predecessor(*snapshot);
     for (auto& worker : workers_) worker->judge_again(false);
     asks_.policy_changed(*snapshot);
   };
   daemon.judge_by_time = [this] {
     for (auto& worker : workers_) worker->judge_again(true);
   };
-  daemon.refilled = [this] {
-    each_worker([](session::Context& context) {
-      context.relay.paused.wake();
-      context.paused.wake();
-    });
-  };
+  daemon.refilled = [this] { wake_paused(); };
   daemon.settings_changed = [this] { settings_changed(); };
   daemon.notify = [this](const std::string& state) { notify(state); };
   daemon.asks = [this] { return asks_.saved(editor_->policy()); };
@@ -351,7 +383,8 @@ void Server::start_control() {
           [this] { return shared_->connections.load(); }, [this] { return drain_time_left(); },
           version, [this] { return trusted_ca(); }, false, fleet_user_,
           [this] { return is_capturing(); },
-          [this](UniqueFd socket) { return serve_captured(std::move(socket)); }});
+          [this](UniqueFd socket) { return serve_captured(std::move(socket)); },
+          [this](UniqueFd link, int pid) { return hand_over(std::move(link), pid); }});
   control_ = std::make_unique<control::ControlServer>(context_, *service_);
   if (control_sockets_.control) control_->listen(std::move(control_sockets_.control), true);
   if (control_sockets_.read_only) control_->listen(std::move(control_sockets_.read_only), false);
@@ -359,25 +392,38 @@ void Server::start_control() {
   if (agents.watch) card_watch_.watch(agents.directories);
 }
 
-void Server::run() {
+Result<void> Server::run() {
   const auto& policy = editor_->policy();
   audit::Record start;
   start.event = audit::Event::start;
   start.policy = policy.snapshot()->generation();
   start.version = version;
   start.config = policy.base().loaded.digest;
-  write_line(start);
   shared_ = std::make_unique<session::Shared>(policy.snapshot(), settings().netns.capture_subnet);
   shared_->asks = &asks_;
   prepare_opening();
-  keep_names();
   start_workers();
+  const bool takes_over = predecessor_ != nullptr;
+  if (takes_over) {
+    for (auto& worker : workers_) worker->start();
+    if (auto done = take_over(); !done) return done;
+    if (inheritance_) start.detail = audit::taken_over;
+    predecessor_.reset();  // closes the sockets that the config does not name any more
+  }
+  write_line(start);
+  keep_names();
+  open_doors();
+  if (!takes_over) {
+    for (auto& worker : workers_) worker->start();
+  }
   start_control();
+  receive_tunnels();
   if (metrics_acceptor_) {
     AdminHttp::Pages pages;
     pages.metrics = [this](auto done) { collect_metrics(std::move(done)); };
     pages.is_ready = [this] { return log_->healthy() && !shared_->draining; };
     admin_ = std::make_unique<AdminHttp>(context_, std::move(*metrics_acceptor_), std::move(pages));
+    offer(SocketRole::metrics, settings().server.metrics->text(), "", {admin_->listener()});
   }
   wait_for_signal();
   watch_addresses();
@@ -385,14 +431,22 @@ void Server::run() {
   notify("READY=1\nSTATUS=" + std::to_string(policy.agents().size()) + " agents");
   context_.run();
   control_->stop();
+  inheritance_.reset();  // no line of another process comes after the last one here
   for (auto& worker : workers_) worker->stop();
   shared_->refusals.write_counted(*log_, true);
-  audit::Record stopped;
-  stopped.event = audit::Event::stop;
-  write_line(stopped);
+  if (shared_->leaving) {
+    give_back_budgets();
+  } else {
+    audit::Record stopped;
+    stopped.event = audit::Event::stop;
+    write_line(stopped);
+  }
   editor_->stop();
   const auto head = log_->head();
-  log::info("audit: stopped at seq " + std::to_string(head.seq) + ", head " + head.hash);
+  if (!shared_->leaving) {
+    log::info("audit: stopped at seq " + std::to_string(head.seq) + ", head " + head.hash);
+  }
+  return {};
 }
 
 void Server::write_line(audit::Record record) {
@@ -404,6 +458,13 @@ void Server::write_line(audit::Record record) {
 
 void Server::each_worker(const std::function<void(session::Context&)>& work) {
   for (auto& worker : workers_) worker->post(work);
+}
+
+void Server::wake_paused() {
+  each_worker([](session::Context& context) {
+    context.relay.paused.wake();
+    context.paused.wake();
+  });
 }
 
 void Server::notify(const std::string& state) const { ::sd_notify(0, state.c_str()); }
@@ -482,6 +543,7 @@ void Server::on_signal(int signal) {
       return report(done.has_value(), done ? "the log was reopened" : done.error().message);
     }
     default:
+      if (shared_->leaving) return stop();
       // `drain` may have come before: the second signal ends at once, not the first.
       return std::exchange(was_told_to_end_, true) ? stop() : drain();
   }
@@ -497,7 +559,7 @@ Result<audit::Log::Head> Server::reopen_log() {
 }
 
 void Server::drain() {
-  if (shared_->draining.exchange(true)) return;
+  if (shared_->leaving || shared_->draining.exchange(true)) return;
   notify("STOPPING=1\nSTATUS=draining");
   log::info("draining: new requests are refused; a second SIGTERM ends at once");
   each_worker([](session::Context& context) {

@@ -14,6 +14,7 @@
 
 #include "audit/log.h"
 #include "config/accounts.h"
+#include "control/budget_share.h"
 #include "control/log_health.h"
 #include "control/policy_editor.h"
 #include "control/server.h"
@@ -24,10 +25,13 @@
 #include "proxy/server/dns_environment.h"
 #include "proxy/server/file_thread.h"
 #include "proxy/server/host_addresses.h"
+#include "proxy/server/inheritance.h"
 #include "proxy/server/listeners.h"
 #include "proxy/server/opening.h"
 #include "proxy/server/policy_store.h"
+#include "proxy/server/predecessor.h"
 #include "proxy/server/secret_keeper.h"
+#include "proxy/server/taker.h"
 #include "proxy/server/worker.h"
 
 namespace stile::server {
@@ -44,14 +48,16 @@ struct Front {
 
 class Server {
  public:
-  explicit Server(PolicyStore store, Front front = {});
+  // With a predecessor, this process takes over from it.
+  explicit Server(PolicyStore store, Front front = {},
+                  std::unique_ptr<Predecessor> predecessor = nullptr);
   ~Server();
 
   // Binds, drops privileges, reads the state, opens the log, enters the sandbox. Serves nothing
   // yet.
   [[nodiscard]] Result<void> prepare();
-  // Serves until it is stopped.
-  void run();
+  // Serves until it is stopped. An error: it could not take over, and its predecessor goes on.
+  [[nodiscard]] Result<void> run();
 
  private:
   [[nodiscard]] Result<void> bind();
@@ -67,6 +73,37 @@ class Server {
   [[nodiscard]] Result<void> open_log(const control::SavedState& saved);
   void keep_names();
   void start_workers();
+  void open_doors();
+  // Taking over: take_over.cc.
+  void inherit_passed(ControlSockets& control, CaptureSockets& capture);
+  [[nodiscard]] bool inherit_listener(const config::Endpoint& endpoint,
+                                      const std::optional<std::string>& agent);
+  // The settings of the log that must be the same for both, as a text.
+  [[nodiscard]] std::string audit_text() const;
+  [[nodiscard]] std::vector<UniqueFd> inherited(SocketRole role, const std::string& name = {},
+                                                const std::string& agent = {});
+  [[nodiscard]] Result<void> take_over();
+  void receive_tunnels();
+  void watch_predecessor();
+  void on_predecessor(Message message);
+  void tell_predecessor(const acl::Snapshot& snapshot);
+  // Handing over: hand_over.cc.
+  void offer(SocketRole role, const std::string& name, const std::string& agent,
+             std::vector<int> descriptors);
+  control::Outcome<void> hand_over(UniqueFd link, int pid);
+  void watch_taker();
+  void on_taker(Message message);
+  void send_offer(const Message& hello);
+  void commit_to_taker(std::uint64_t next_conn);
+  void stay(const std::string& why);
+  void leave();
+  void refill_from_taker();
+  void give_back_budgets();
+  void await_left();
+  void serve_taker(const Message& message);
+  void cut_changed(const Message& message);
+  void wake_paused();
+  [[nodiscard]] static control::BudgetKey budget_of(const Message& message);
   void start_control();
   void wait_for_signal();
   void on_signal(int signal);
@@ -91,6 +128,7 @@ class Server {
   void each_worker(const std::function<void(session::Context&)>& work);
   void notify(const std::string& state) const;
 
+  std::unique_ptr<Predecessor> predecessor_;
   Opening opening_;
   SecretKeeper secrets_;
   PolicyStore store_;  // its base belongs to the editor once there is one
@@ -123,8 +161,17 @@ class Server {
   CardWatch card_watch_;
   std::unique_ptr<AdminHttp> admin_;
   std::chrono::steady_clock::time_point drain_until_;
-  bool was_told_to_end_ = false;  // by a signal; the second one ends at once
-  std::uint64_t alive_ = 0;       // workers that answered since the last tick
+  // What a process that takes over gets. The descriptors belong to others.
+  struct Offered {
+    SocketRole role;
+    std::string name, agent;
+    std::vector<int> descriptors;
+  };
+  std::vector<Offered> offered_;
+  std::unique_ptr<Taker> taker_;
+  std::unique_ptr<Inheritance> inheritance_;  // after this process has taken over
+  bool was_told_to_end_ = false;              // by a signal; the second one ends at once
+  std::uint64_t alive_ = 0;                   // workers that answered since the last tick
 };
 
 }  // namespace stile::server

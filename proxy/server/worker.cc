@@ -39,8 +39,10 @@ Worker::Worker(session::Shared& shared, audit::Log& log, const Options& options)
 Worker::~Worker() { stop(); }
 
 void Worker::listen(UniqueFd listener, std::optional<std::string> agent) {
-  acceptors_.push_back(
-      std::make_unique<session::Acceptor>(context_, std::move(listener), std::move(agent)));
+  const auto fd = std::make_shared<UniqueFd>(std::move(listener));
+  on_loop([this, fd, agent = std::move(agent)] {
+    acceptors_.push_back(std::make_unique<session::Acceptor>(context_, std::move(*fd), agent));
+  });
 }
 
 void Worker::capture(UniqueFd listener, std::optional<std::string> agent,
@@ -81,8 +83,9 @@ void Worker::start() {
     loop_.run([this] {
       // Not posted: a pass must continue also when memory is short.
       if (round_.is_linked()) judge_some();
+      const bool is_moving = next_move_.is_due && move_some();
       const bool has_lines = context_.audit.flush();
-      return has_lines || round_.is_linked();
+      return has_lines || is_moving || round_.is_linked();
     });
   }};
 }

@@ -14,6 +14,7 @@
 #include "proxy/commands/workers.h"
 #include "proxy/session/acceptor.h"
 #include "proxy/session/context.h"
+#include "proxy/session/frozen_tunnel.h"
 #include "proxy/session/name_socket.h"
 
 namespace stile::server {
@@ -30,13 +31,19 @@ class Worker final : public commands::WorkerPort, private Deadline {
   Worker(session::Shared& shared, audit::Log& log, const Options& options);
   ~Worker();
 
-  // Before start().
+  // These three before start(), or later from any other thread.
   void listen(UniqueFd listener, std::optional<std::string> agent);
-  // These two also later, from any other thread. Connections to addresses that stand for names, and
-  // to port 53 of `name_server`.
+  // Connections to addresses that stand for names, and to port 53 of `name_server`.
   void capture(UniqueFd listener, std::optional<std::string> agent,
                const acl::Address& name_server);
   void answer_questions(UniqueFd socket, std::optional<std::string> agent);
+  // Continues a tunnel of another process.
+  void adopt(session::FrozenTunnel tunnel);
+  // Another process is about to serve: new connections wait.
+  void hold_doors(bool on);
+  // Another process serves: closes the listeners, and hands over each tunnel as soon as it can be.
+  // The sink must live until stop().
+  void leave(session::TunnelSink& sink);
   void start();
   // Ends open connections, writes their lines, and joins the thread.
   void stop();
@@ -56,6 +63,7 @@ class Worker final : public commands::WorkerPort, private Deadline {
   // Now if the worker has not started yet, else on its thread.
   void on_loop(std::function<void()> work);
   void on_deadline() override;
+  [[nodiscard]] bool move_some();
   void start_judging(bool all);
   void judge_some();
   void end_pass(const acl::Snapshot& snapshot);
@@ -83,6 +91,13 @@ class Worker final : public commands::WorkerPort, private Deadline {
   std::unordered_map<std::uint64_t, LentListener> lent_;
   std::atomic<int> judging_{0};  // 0: none requested; 1: changed agents; 2: all
   Round round_;
+  // Looks again for tunnels that can be handed over by now.
+  struct NextMove final : Deadline {
+    void on_deadline() override { is_due = true; }
+    bool is_due = false;
+  };
+  session::TunnelSink* sink_ = nullptr;
+  NextMove next_move_;
   std::thread thread_;
   SteadyTime give_up_{};
 };

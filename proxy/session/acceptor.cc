@@ -39,8 +39,11 @@ Acceptor::Acceptor(Context& context, UniqueFd listener, std::optional<std::strin
   listener_->watch(this);
 }
 
+Acceptor::~Acceptor() { static_cast<void>(listener_->release()); }
+
 void Acceptor::on_ready(Socket& socket) {
   socket.clear_readable();
+  if (is_held_) return;
   for (int i = 0; i < accepts_per_turn; ++i) {
     net::SockAddr from;
     UniqueFd client{::accept4(listener_->fd(), from.get(), from.size_for_kernel(),
@@ -69,7 +72,14 @@ void Acceptor::pause() {
   context_.loop.arm(*this, pause_when_exhausted);
 }
 
-void Acceptor::on_deadline() { context_.loop.change_level(*listener_, EPOLLIN); }
+void Acceptor::on_deadline() {
+  if (!is_held_) context_.loop.change_level(*listener_, EPOLLIN);
+}
+
+void Acceptor::hold(bool on) noexcept {
+  is_held_ = on;
+  context_.loop.change_level(*listener_, on ? 0U : static_cast<std::uint32_t>(EPOLLIN));
+}
 
 void Acceptor::admit(UniqueFd client, const net::SockAddr& from) {
   const auto& snapshot = context_.policy.get();

@@ -18,7 +18,12 @@ class Acceptor final : private Watcher, private Deadline {
   // to port 53 of that address.
   Acceptor(Context& context, UniqueFd listener, std::optional<std::string> agent,
            Lent lent = nullptr, std::optional<acl::Address> name_server = {});
-  ~Acceptor() = default;
+  // Another process may have the same socket, so closing it is not enough to end its events.
+  ~Acceptor();
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
+  // While it is held, connections wait in the kernel's queue.
+  void hold(bool on) noexcept;
 
  private:
   void on_ready(Socket& socket) override;
@@ -34,6 +39,7 @@ class Acceptor final : private Watcher, private Deadline {
   Audience audience_;
   std::optional<acl::Address> name_server_;
   SocketPtr listener_;
+  bool is_held_ = false;
 };
 
 }  // namespace stile::session

@@ -50,6 +50,8 @@ class Shared {
   dns::NameBook names;  // of captured connections
   std::atomic<std::uint32_t> connections{0};
   std::atomic<bool> draining{false};
+  // Another process serves from now on: what is under way here is served to its end.
+  std::atomic<bool> leaving{false};
   std::shared_ptr<acl::Account> unknown = std::make_shared<acl::Account>();
   RefusalLog refusals;
   // Both are set before the first worker starts.

@@ -187,7 +187,8 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
   if (scrubber_ && to_client == Framing::length) {
     to_client = client_is_1_1_ ? Framing::chunked : Framing::to_close;
   }
-  if (to_client == Framing::to_close || client_.drains) keep_alive_ = false;
+  const bool is_leaving = client_.context.shared.leaving.load(std::memory_order_relaxed);
+  if (to_client == Framing::to_close || client_.drains || is_leaving) keep_alive_ = false;
   write_answer_head(head, to_client);
   begin_usage(head);
   answer_has_body_ = head.framing != Framing::none;

@@ -14,6 +14,7 @@
 namespace stile::session {
 
 class Shared;
+class TunnelSink;
 
 // True while a listener that was lent to the daemon is still served; only its worker's thread reads
 // and sets it. Null: a permanent listener.
@@ -45,6 +46,8 @@ class Peer {
   [[nodiscard]] const acl::Address& source() const noexcept { return address_; }
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] std::string source_text() const;
+  [[nodiscard]] bool is_known_by_listener() const noexcept { return by_listener_; }
+  [[nodiscard]] bool is_lent() const noexcept { return lent_ != nullptr; }
 
   std::shared_ptr<const acl::AgentPolicy> agent;  // as last judged; null if there is none
   std::shared_ptr<acl::Account> account;
@@ -78,6 +81,10 @@ class Live : public boost::intrusive::list_base_hook<
   virtual void drain() = 0;
   // End at once.
   virtual void end() = 0;
+  // Whether another process can continue it from here.
+  [[nodiscard]] virtual bool can_move() const noexcept { return false; }
+  // Hands it over and ends here; only if it can_move(). False: the other process is gone.
+  [[nodiscard]] virtual bool move_to(TunnelSink& /*sink*/) { return false; }
   // Describes it for a listing; false if no request is being served yet.
   [[nodiscard]] virtual bool describe(ConnectionInfo& info) const = 0;
 

@@ -71,6 +71,8 @@ class RequestLog {
   };
   void tunnel_opens(const Peer& peer) noexcept { ++peer.tally->tunnels_open; }
   void tunnel_ends(const Peer& peer, const TunnelEnd& end) noexcept;
+  // It goes on in another process, which writes its last line.
+  void tunnel_leaves(const Peer& peer) noexcept { --peer.tally->tunnels_open; }
 
  private:
   void close_tunnel(const Peer& peer, const TunnelEnd& end);

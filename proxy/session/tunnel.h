@@ -8,6 +8,7 @@
 #include "acl/hello.h"
 #include "proxy/net/relay.h"
 #include "proxy/session/context.h"
+#include "proxy/session/frozen_tunnel.h"
 #include "proxy/session/hello_guard.h"
 #include "proxy/session/live.h"
 #include "proxy/session/request.h"
@@ -21,16 +22,24 @@ class Tunnel final : public Pooled, public Live, private net::Relay, private Dea
   static void start(Context& context, Peer peer, const Request& request, SocketPtr client,
                     SocketPtr origin, std::string_view first, std::size_t hello_bytes);
 
+  // Continues a tunnel of another process, under the policy in force here. What that policy
+  // refuses is reset, with its line.
+  static void adopt(Context& context, FrozenTunnel frozen);
+
   void judge_again(const acl::Snapshot& snapshot, bool all) override;
   void close_if_cut() override {
     if (is_revoked_) close(acl::Reason::revoked);
   }
   void drain() override {}  // it may finish; the server ends it when time is up
   void end() override { close(is_revoked_ ? acl::Reason::revoked : acl::Reason::draining); }
+  [[nodiscard]] bool can_move() const noexcept override;
+  [[nodiscard]] bool move_to(TunnelSink& sink) override;
   [[nodiscard]] bool describe(ConnectionInfo& info) const override;
 
  private:
   Tunnel(Context& context, Peer peer, const Request& request, SocketPtr client, SocketPtr origin);
+  Tunnel(Context& context, Peer peer, FrozenTunnel& frozen, SocketPtr client, SocketPtr origin);
+  [[nodiscard]] FrozenTunnel freeze_all();
   void pass_first(const Request& request, std::string_view first, std::size_t hello_bytes);
   void on_end(End end) noexcept override;
   [[nodiscard]] bool filter(bool up, std::string_view bytes, std::string& to_origin) override;

@@ -47,6 +47,7 @@ class Stiled:
         listen = settings["server"]["listen"]
         self.listen = listen[0] if listen else None
         self.process = None
+        self.before = []  # processes that were taken over from
         self.expected_exit = {0}
         self.clients = []
 
@@ -61,14 +62,34 @@ class Stiled:
     def start(self, wait=True, wrapper=(), preexec=None, environment=None, pass_fds=()):
         self.write_config()
         self.expected_exit = {0}
-        with open(self.log, "ab") as log, open(self.stdout, "ab") as stdout:
-            self.process = subprocess.Popen(
-                [*wrapper, binary(), "-c", str(self.config)], stdin=subprocess.DEVNULL,
-                stdout=stdout, stderr=log, cwd=self.folder, preexec_fn=preexec, pass_fds=pass_fds,
-                env={**self._environment(), **(environment or {})})
+        self.process = self._spawn(wrapper, preexec, environment, pass_fds)
         if wait:
             self.wait_ready()
         return self
+
+    def _spawn(self, wrapper=(), preexec=None, environment=None, pass_fds=(), options=()):
+        with open(self.log, "ab") as log, open(self.stdout, "ab") as stdout:
+            return subprocess.Popen(
+                [*wrapper, binary(), "-c", str(self.config), *options], stdin=subprocess.DEVNULL,
+                stdout=stdout, stderr=log, cwd=self.folder, preexec_fn=preexec, pass_fds=pass_fds,
+                env={**self._environment(), **(environment or {})})
+
+    def taker(self, **options):
+        """A second daemon that takes over from this one; the caller looks after it."""
+        self.write_config()
+        return self._spawn(options=["--take-over"], **options)
+
+    def take_over(self, **options):
+        """A new process serves from here on; returns the old one, which drains."""
+        taken = self.log_text().count("taken over from")
+        fresh, old = self.taker(**options), self.process
+        def is_done():
+            assert fresh.poll() is None, f"it ended with {fresh.returncode}:\n{self.log_text()}"
+            return self.log_text().count("taken over from") > taken
+        until(is_done, 20, "the new process to take over")
+        self.process = fresh
+        self.before.append(old)
+        return old
 
     @staticmethod
     def _environment():
@@ -119,6 +140,8 @@ class Stiled:
                 self.signal(signal.SIGTERM)
                 self._wait_or_kill()
         self.check_end()
+        for old in self.before:
+            assert old.wait(40) in {0, -signal.SIGKILL}, f"the old process ended with {old.returncode}"
 
     def _wait_or_kill(self):
         try:

@@ -1,0 +1,148 @@
+// Predecessor: the running daemon that this process takes over from.
+#include "proxy/server/predecessor.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "control/client.h"
+#include "proxy/base/log.h"
+#include "proxy/server/version.h"
+
+namespace stile::server {
+namespace {
+
+// The other daemon may have a change to finish first.
+constexpr std::chrono::seconds patience{20};
+
+using Kind = Message::Kind;
+
+Error refused(const std::string& why) {
+  return {"the running daemon goes on serving and was not taken over: " + why};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Predecessor>> Predecessor::find(const std::string& control_path) {
+  auto client = control::ControlClient::connect(control_path, {});
+  if (!client) {
+    if (client.error().kind == control::ClientError::Kind::absent) {
+      return std::unique_ptr<Predecessor>{};
+    }
+    return Error{client.error().message};
+  }
+  auto pair = HandoverLink::make();
+  if (!pair) return pair.error();
+  std::unique_ptr<Predecessor> self{new Predecessor};
+  self->link_ = std::move(pair->first);
+  const auto answer = client->ask(R"({"action":"take-over"})", pair->second.get());
+  pair->second.reset();
+  if (!answer) return Error{answer.error().message};
+  if (!control::is_ok(*answer)) return refused(*answer);
+  Message hello;
+  hello.kind = Kind::hello;
+  hello.first = oldest_format;
+  hello.second = newest_format;
+  hello.name = version;
+  if (!self->link_.send(hello)) return refused("it has closed the connection");
+  if (auto received = self->receive_offer(); !received) return received.error();
+  return self;
+}
+
+Result<void> Predecessor::receive_offer() {
+  auto offer = expect(Kind::offer);
+  if (!offer) return offer.error();
+  if (!*offer) return refused("it has ended");
+  if (common_format((*offer)->first, (*offer)->first) == 0) {
+    return refused("it chose a format that this program does not know");
+  }
+  audit_settings_ = std::move((*offer)->text);
+  text_ = "stiled " + (*offer)->name + ", pid " + std::to_string((*offer)->second);
+  for (;;) {
+    auto received = link_.receive(patience);
+    if (!received.message) return refused("its offer has no end");
+    if (received.message->kind == Kind::offered) return {};
+    if (received.message->kind != Kind::socket || received.message->first > last_role) {
+      return refused("its offer is malformed");
+    }
+    offered_.push_back(std::move(*received.message));
+  }
+}
+
+// nullopt: it died.
+Result<std::optional<Message>> Predecessor::expect(Kind kind) {
+  auto received = link_.receive(patience);
+  if (received.is_closed) {
+    is_dead_ = true;
+    return std::optional<Message>{};
+  }
+  if (!received.message) {
+    return refused(received.problem.empty() ? "it does not answer" : received.problem);
+  }
+  if (received.message->kind == Kind::refuse) return refused(received.message->text);
+  if (received.message->kind != kind) return refused("it said something unexpected");
+  return std::move(received.message);
+}
+
+void Predecessor::say(Kind kind, const UniqueFd* descriptor) {
+  Message message;
+  message.kind = kind;
+  std::vector<int> descriptors;
+  if (descriptor != nullptr) descriptors.push_back(descriptor->get());
+  // If it is gone, expect() notices.
+  static_cast<void>(link_.send(message, descriptors));
+}
+
+std::vector<UniqueFd> Predecessor::take(SocketRole role, const std::string& name,
+                                        const std::string& agent) {
+  const auto found = std::find_if(offered_.begin(), offered_.end(), [&](const Message& offer) {
+    return offer.first == static_cast<std::uint64_t>(role) && offer.name == name &&
+           offer.agent == agent;
+  });
+  if (found == offered_.end()) return {};
+  auto sockets = std::move(found->descriptors);
+  offered_.erase(found);
+  return sockets;
+}
+
+std::vector<Predecessor::Passed> Predecessor::take_passed() {
+  std::vector<Passed> all;
+  for (auto& offer : offered_) {
+    const auto role = static_cast<SocketRole>(offer.first);
+    if (role != SocketRole::passed_listener && role != SocketRole::passed_agent_listener) continue;
+    Passed passed{offer.name, std::nullopt, std::move(offer.descriptors)};
+    if (role == SocketRole::passed_agent_listener) passed.agent = offer.agent;
+    all.push_back(std::move(passed));
+  }
+  return all;
+}
+
+Result<void> Predecessor::freeze() {
+  say(Kind::freeze);
+  auto frozen = expect(Kind::frozen);
+  if (!frozen) return frozen.error();
+  return {};
+}
+
+Result<Predecessor::Commitment> Predecessor::commit(const UniqueFd& lines) {
+  Commitment commitment;
+  if (is_dead_) return commitment;
+  say(Kind::ready, &lines);
+  auto message = expect(Kind::commit);
+  if (!message) return message.error();
+  if (!*message) return commitment;
+  commitment.next_conn = (*message)->first;
+  commitment.head = {(*message)->second, std::move((*message)->text)};
+  return commitment;
+}
+
+Result<void> Predecessor::finish() {
+  if (is_dead_) return {};
+  say(Kind::committed);
+  auto go = expect(Kind::go);
+  if (!go) return go.error();
+  return {};
+}
+
+}  // namespace stile::server

@@ -1,0 +1,67 @@
+// Predecessor: the running daemon that this process takes over from. Blocking; used before this
+// process serves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/log.h"
+#include "base/result.h"
+#include "proxy/server/handover_link.h"
+
+namespace stile::server {
+
+class Predecessor {
+ public:
+  // Connects to the daemon at that control socket and gets its sockets. Null: no daemon is there.
+  static Result<std::unique_ptr<Predecessor>> find(const std::string& control_path);
+
+  // The sockets of one place, out of the offer; empty: it has none.
+  [[nodiscard]] std::vector<UniqueFd> take(SocketRole role, const std::string& name = {},
+                                           const std::string& agent = {});
+  struct Passed {
+    std::string name;
+    std::optional<std::string> agent;
+    std::vector<UniqueFd> sockets;
+  };
+  // The listeners that systemd gave to it.
+  [[nodiscard]] std::vector<Passed> take_passed();
+
+  // What the log must look like for both; see audit_text.
+  [[nodiscard]] const std::string& audit_settings() const noexcept { return audit_settings_; }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+  // From here on its state on disk does not change.
+  [[nodiscard]] Result<void> freeze();
+
+  struct Commitment {
+    std::uint64_t next_conn = 1;
+    audit::Log::Head head;
+  };
+  // This process runs and could serve. `lines`: the other end of the stream for audit lines. From
+  // here until finish() the other process writes no line.
+  [[nodiscard]] Result<Commitment> commit(const UniqueFd& lines);
+  // The other process has let go: this one serves.
+  [[nodiscard]] Result<void> finish();
+
+  // It died before it has let go: what it had is this process's, as after a crash.
+  [[nodiscard]] bool is_dead() const noexcept { return is_dead_; }
+  // For tunnels, after finish().
+  [[nodiscard]] HandoverLink take_link() noexcept { return std::move(link_); }
+
+ private:
+  Predecessor() = default;
+  [[nodiscard]] Result<void> receive_offer();
+  [[nodiscard]] Result<std::optional<Message>> expect(Message::Kind kind);
+  void say(Message::Kind kind, const UniqueFd* descriptor = nullptr);
+
+  HandoverLink link_;
+  std::string audit_settings_, text_;
+  std::vector<Message> offered_;
+  bool is_dead_ = false;
+};
+
+}  // namespace stile::server

@@ -12,6 +12,8 @@ stile_fuzzer(dns_answer LINK stile::dns_answer)
 stile_fuzzer(dns_question LINK stile::dns_answer)
 # The kernel's, which is trusted, but not to be short of a bug.
 stile_fuzzer(rtnetlink LINK stile::rtnetlink)
+# Another daemon's, which is trusted, but may be another version.
+stile_fuzzer(handover LINK stile::session stile::handover_message)
 # Files of the operator.
 stile_fuzzer(name_files LINK stile::dns)
 

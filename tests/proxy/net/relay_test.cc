@@ -23,7 +23,8 @@ struct TestRelay final : Relay {
       : Relay{resources, std::move(client), std::move(origin)},
         loop{resources.loop},
         fds{descriptors} {}
-  using Relay::begin, Relay::meter_up, Relay::meter_down, Relay::set_filtered;
+  using Relay::begin, Relay::freeze, Relay::resume, Relay::meter_up, Relay::meter_down,
+      Relay::set_filtered;
   void on_end(End how) noexcept override {
     end = how;
     loop.stop();
@@ -108,6 +109,43 @@ TEST_F(RelayTest, CarriesMegabytesBothWaysAndPassesOnBothEnds) {
   EXPECT_TRUE(got_down == down);
   EXPECT_EQ(relay.bytes_up(), up.size());
   EXPECT_EQ(relay.bytes_down(), down.size());
+}
+
+TEST_F(RelayTest, LosesNothingWhenItIsFrozenAndResumedAgainAndAgain) {
+  auto relay = std::make_unique<TestRelay>(resources, adopt(client_inside), adopt(origin_inside));
+  const std::string up = random_bytes(5'000'000), down = random_bytes(7'000'000);
+  std::string got_up, got_down;
+  std::thread writer{[&] {
+    send_all(client_outside.get(), up);
+    ::shutdown(client_outside.get(), SHUT_WR);
+  }};
+  std::thread reader{[&] { got_down = receive_all(client_outside.get()); }};
+  std::thread origin_writer{[&] {
+    send_all(origin_outside.get(), down);
+    ::shutdown(origin_outside.get(), SHUT_WR);
+  }};
+  std::thread origin_reader{[&] { got_up = receive_all(origin_outside.get()); }};
+  relay->begin({}, 0);
+  int turns = 0, moves = 0;
+  loop.run([&] {
+    if (relay->end || ++turns % 2 != 0) return false;
+    FrozenRelay frozen = relay->freeze();
+    relay.reset();
+    ++moves;
+    relay = std::make_unique<TestRelay>(resources, adopt(frozen.client), adopt(frozen.origin));
+    relay->resume(frozen);
+    return false;
+  });
+  writer.join();
+  reader.join();
+  origin_writer.join();
+  origin_reader.join();
+  EXPECT_EQ(relay->end, Relay::End::finished);
+  EXPECT_TRUE(got_up == up);
+  EXPECT_TRUE(got_down == down);
+  EXPECT_EQ(relay->bytes_up(), up.size());
+  EXPECT_EQ(relay->bytes_down(), down.size());
+  EXPECT_GT(moves, 3);
 }
 
 TEST_F(RelayTest, OneDirectionFlowsOnAfterTheOtherHasEnded) {

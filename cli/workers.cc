@@ -55,14 +55,11 @@ int print_workers(const Json& workers) {
 }
 
 int print_worker(const Json& worker) {
-  const auto memory = has(worker, "memory_bytes") ? bytes_text(number_of(worker, "memory_bytes"))
-                                                  : std::string{"not known"};
-  const auto processes =
-      has(worker, "processes") ? text_of(worker, "processes") : std::string{"not known"};
   std::cout << Cell{text_of(worker, "task_id")}.text << ": " << text_of(worker, "status")
             << "\n  template   " << text_of(worker, "template") << "\n  workspace  "
-            << Cell{text_of(worker, "workspace")}.text << "\n  memory     " << memory
-            << "\n  processes  " << processes << "\n  age        " << age_of(worker, "started_at")
+            << Cell{text_of(worker, "workspace")}.text << "\n  memory     "
+            << bytes_text(number_of(worker, "memory_bytes")) << "\n  processes  "
+            << number_of(worker, "processes") << "\n  age        " << age_of(worker, "started_at")
             << "\n  left       " << time_left(worker) << '\n';
   using Align = Column::Align;
   using Cut = Column::Cut;

@@ -67,9 +67,6 @@ units::Unit worker_unit(const UnitFacts& facts) {
   if (facts.ttl_seconds > 0) {
     add("RuntimeMaxUSec", seconds(static_cast<std::uint64_t>(facts.ttl_seconds)));
   }
-  // Also as a limit of the worker's own user, which the keeper is not: systemd controls no
-  // processes in some containers. The first process inside counts.
-  if (facts.limits.max_processes) add("LimitNPROC", *facts.limits.max_processes + 1);
   if (limits.max_open_files) add("LimitNOFILE", *limits.max_open_files);
   if (limits.disk_mb) add("LimitFSIZE", *limits.disk_mb * bytes_per_mb);
   add("LimitCORE", std::uint64_t{0});

@@ -54,7 +54,6 @@ TEST(SpawnUnit, LimitsAreProperties) {
   EXPECT_EQ(*value_of(unit, "RuntimeMaxUSec"), units::PropertyValue(std::uint64_t{60'000'000}));
   EXPECT_EQ(*value_of(unit, "MemoryMax"), units::PropertyValue(std::uint64_t{64} << 20U));
   EXPECT_EQ(*value_of(unit, "TasksMax"), units::PropertyValue(std::uint64_t{52}));
-  EXPECT_EQ(*value_of(unit, "LimitNPROC"), units::PropertyValue(std::uint64_t{51}));
   EXPECT_EQ(*value_of(unit, "LimitNOFILE"), units::PropertyValue(std::uint64_t{128}));
   EXPECT_EQ(*value_of(unit, "LimitFSIZE"), units::PropertyValue(std::uint64_t{3} << 20U));
   auto facts = some_facts();

@@ -62,16 +62,17 @@ def ratio(result, base):
 def load_table(results, heading, scenarios, others):
     rows = [[title, cell(result, "stile"), cell(result, result["floor"]),
              *(cell(result, name) for name in others),
-             ratio(result, "by_floor"), ratio(result, "by_squid")]
+             ratio(result, "by_floor"), ratio(result, "by_squid"), result["machine"]["commit"]]
             for title, scenario, _ in scenarios if (result := results.get(scenario))]
-    return format_table([heading, "stile", "floor", *others, "stile ÷ floor", "stile ÷ squid"], rows)
+    return format_table([heading, "stile", "floor", *others, "stile ÷ floor", "stile ÷ squid",
+                         "commit"], rows)
 
 
 def size_table(results):
     names = ["stile", "floor-copy", "squid", "tinyproxy"]
-    rows = [[title, *(cell(result, name, key) for name in names)]
+    rows = [[title, *(cell(result, name, key) for name in names), result["machine"]["commit"]]
             for title, scenario, key in SIZE if (result := results.get(scenario))]
-    return format_table(["", "stile", "floor", "squid", "tinyproxy"], rows)
+    return format_table(["", "stile", "floor", "squid", "tinyproxy", "commit"], rows)
 
 
 def calls_table(result):
@@ -88,15 +89,15 @@ def decisions_table(result):
 
 
 def load_text(results):
-    any_result = next(iter(results.values()))
-    machine = any_result["machine"]
     versions = {name: version for result in results.values()
                 for name, version in result["versions"].items() if version}
     measured = {scenario for _, scenario, _ in LOAD + OPENED + SIZE} & results.keys()
+    machine = max((results[name] for name in measured), key=lambda result: result["time"])["machine"]
     rounds = {len(each) for name in measured for each in results[name]["rounds"].values()}
     few, many = min(rounds), max(rounds)
-    parts = [f"Measured {any_result['time'][:10]} at {machine['commit']}: {machine['cores']} cores "
-             f"of {machine['cpu']}, Linux {machine['kernel'].split('-')[0]}; medians of "
+    days = sorted({results[name]["time"][:10] for name in measured})
+    parts = [f"Measured {' and '.join(days)}, each row at its commit: {machine['cores']} cores of "
+             f"{machine['cpu']}, Linux {machine['kernel'].split('-')[0]}; medians of "
              f"{few if few == many else f'{few} to {many}'} rounds. "
              + "; ".join(versions[name] for name in sorted(versions)) + ".",
              load_table(results, "CPU time of the proxy", LOAD, OTHERS)]

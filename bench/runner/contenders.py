@@ -16,6 +16,7 @@ from . import machine, stile_config
 ORIGIN = "127.0.0.2"
 TLS_PORT = 9443
 HTTP_PORT = 9080
+HAPROXY = os.environ.get("STILE_BENCH_HAPROXY", "/usr/sbin/haproxy")
 AGENTS = 8  # 127.0.1.1 and on
 HOSTS = {f"h{n}.origin.test": ORIGIN for n in range(100)}
 
@@ -268,5 +269,5 @@ def all_contenders(build):
         AsioFloor("asio-coroutines", build / "bench/asio_floor", "--coroutines"),
         Squid("squid", "/usr/sbin/squid"),
         Tinyproxy("tinyproxy", "/usr/bin/tinyproxy"),
-        Haproxy("haproxy", "/usr/sbin/haproxy"),
+        Haproxy("haproxy", HAPROXY),
     ]

@@ -59,7 +59,7 @@ class Load:
 
     def run_with(self, command, *flags):
         """The same, with these flags alone."""
-        generator = self._start(command, *flags)
+        generator = self.launch(command, *flags)
         output, _ = generator.communicate(timeout=180)
         if generator.returncode != 0:
             raise RuntimeError(f"loadgen {command} failed")

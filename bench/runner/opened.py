@@ -123,7 +123,7 @@ listen bench
 def entrants(build):
     return [Stile("stile", build / "cmd/stiled"), Floor("floor-tls", build / "bench/floor"),
             Squid("squid", os.environ.get("STILE_BENCH_SQUID", "/usr/sbin/squid")),
-            Mitmproxy("mitmproxy", "/usr/bin/mitmdump"), Haproxy("haproxy", "/usr/sbin/haproxy")]
+            Mitmproxy("mitmproxy", "/usr/bin/mitmdump"), Haproxy("haproxy", contenders.HAPROXY)]
 
 
 @contextlib.contextmanager

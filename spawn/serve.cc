@@ -65,7 +65,7 @@ Result<void> handle_signals(sd_event* loop, Reload* reload) {
   sigset_t set;
   ::sigemptyset(&set);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, number);
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
   // Without a handler, a signal ends the loop.

@@ -14,7 +14,7 @@ namespace stile::server {
 namespace {
 
 // The other daemon may have a change to finish first.
-constexpr std::chrono::seconds patience{20};
+constexpr std::chrono::seconds step_time{20};
 
 using Kind = Message::Kind;
 
@@ -60,7 +60,7 @@ Result<void> Predecessor::receive_offer() {
   audit_settings_ = std::move((*offer)->text);
   text_ = "stiled " + (*offer)->name + ", pid " + std::to_string((*offer)->second);
   for (;;) {
-    auto received = link_.receive(patience);
+    auto received = link_.receive(step_time);
     if (!received.message) return refused("its offer has no end");
     if (received.message->kind == Kind::offered) return {};
     if (received.message->kind != Kind::socket || received.message->first > last_role) {
@@ -72,7 +72,7 @@ Result<void> Predecessor::receive_offer() {
 
 // nullopt: it died.
 Result<std::optional<Message>> Predecessor::expect(Kind kind) {
-  auto received = link_.receive(patience);
+  auto received = link_.receive(step_time);
   if (received.is_closed) {
     is_dead_ = true;
     return std::optional<Message>{};

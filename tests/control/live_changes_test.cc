@@ -8,7 +8,7 @@
 namespace stile::control {
 namespace {
 
-constexpr const char* two_agents = R"(
+constexpr const char* agents_of_the_file = R"(
 [[agent]]
 id = "alpha"
 source = ["10.0.0.1"]
@@ -35,7 +35,7 @@ std::string texts(const std::vector<config::PlacedPattern>& list) {
 }
 
 TEST(LiveChanges, GrantsThatHoldAreAllowedAndRevokedHostsAreDenied) {
-  auto base = base_of(two_agents);
+  auto base = base_of(agents_of_the_file);
   AgentOverlay alpha;
   alpha.grants = {grant_for({"g.test"}, std::nullopt), grant_for({"h.test"}, 200),
                   grant_for({"old.test"}, 100)};
@@ -54,7 +54,7 @@ TEST(LiveChanges, GrantsThatHoldAreAllowedAndRevokedHostsAreDenied) {
 }
 
 TEST(LiveChanges, ModesAndPutAgentsAreKept) {
-  auto base = base_of(two_agents);
+  auto base = base_of(agents_of_the_file);
   AgentOverlay beta;
   beta.mode = acl::Mode::offline;
   LiveChanges live{acl::Mode::observe, {{"beta", std::make_shared<const AgentOverlay>(beta)}}, {}};

@@ -157,8 +157,9 @@ TEST(ControlRequest, LookingChangesNothing) {
 
 TEST(ControlRequest, ARunServesWhatNeedsNoDaemon) {
   const std::set<std::string_view> of_daemon{
-      "put-agent", "remove-agent",   "reload", "rotate",        "drain", "log",
-      "config",    "adopt-listener", "trust",  "adopt-capture", "fleet", "note-check"};
+      "put-agent", "remove-agent", "reload",         "rotate", "drain",
+      "log",       "config",       "adopt-listener", "trust",  "adopt-capture",
+      "fleet",     "note-check",   "take-over"};
   for (const auto& action : actions()) {
     EXPECT_EQ(action.place == control::Action::Place::daemon, of_daemon.count(action.name) == 1)
         << action.name;

@@ -115,7 +115,7 @@ void accept_from(const UniqueFd& listener, std::uint16_t port, std::list<Pair>& 
   pair.target.fd = std::move(target);
 }
 
-// Until the first pair has been idle for too long; -1: there is none.
+// Until the first pair has been idle for so long; -1: there is none.
 int time_to_first(const std::list<Pair>& pairs, std::chrono::milliseconds idle) {
   const auto first = std::min_element(pairs.begin(), pairs.end(), is_idle_longer);
   if (first == pairs.end()) return -1;
@@ -132,13 +132,18 @@ void relay_ports(const std::vector<UniqueFd>& listeners, const std::vector<std::
   std::vector<pollfd> waits;
   while (true) {
     waits.clear();
-    for (const auto& listener : listeners) waits.push_back({listener.get(), POLLIN, 0});
+    const bool is_full = pairs.size() >= limits.connections;
+    const bool may_accept = !is_full || time_to_first(pairs, limits.gives_way) == 0;
+    for (const auto& listener : listeners) {
+      waits.push_back({may_accept ? listener.get() : -1, POLLIN, 0});
+    }
     for (const auto& pair : pairs) {
       waits.push_back(pair.is_connected ? wait_for(pair.client, pair.target, true)
                                         : pollfd{-1, 0, 0});
       waits.push_back(wait_for(pair.target, pair.client, pair.is_connected));
     }
-    if (::poll(waits.data(), waits.size(), time_to_first(pairs, limits.idle)) < 0) {
+    if (::poll(waits.data(), waits.size(),
+               time_to_first(pairs, may_accept ? limits.idle : limits.gives_way)) < 0) {
       if (errno != EINTR) ::_exit(1);
       continue;
     }
@@ -152,6 +157,7 @@ void relay_ports(const std::vector<UniqueFd>& listeners, const std::vector<std::
     for (std::size_t i = 0; i < listeners.size(); ++i) {
       if (waits[i].revents == 0) continue;
       if (pairs.size() >= limits.connections) {
+        if (time_to_first(pairs, limits.gives_way) != 0) break;
         pairs.erase(std::min_element(pairs.begin(), pairs.end(), is_idle_longer));
       }
       accept_from(listeners[i], ports[i], pairs);

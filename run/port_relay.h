@@ -11,8 +11,9 @@
 namespace stile::run {
 
 struct RelayLimits {
-  std::size_t connections = 256;  // over all ports; a further one replaces the one idle for longest
+  std::size_t connections = 256;                           // over all ports; a further one waits
   std::chrono::milliseconds idle = std::chrono::hours{1};  // in both directions, as a tunnel's
+  std::chrono::milliseconds gives_way = std::chrono::minutes{1};  // to another, if idle so long
 };
 
 // In the network namespace of the calling process. Never returns; one listener for each port.

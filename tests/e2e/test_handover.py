@@ -148,7 +148,7 @@ def test_bytes_that_wait_in_the_proxy_go_along(world):
     conn = origin.wait_connection()
     client.recv_exactly(len(GREETING))
     client.sock.settimeout(1)
-    data, sent = random.Random(7).randbytes(16 * MIB), 0
+    data, sent = random.Random(7).randbytes(64 * MIB), 0
     try:
         while sent < len(data):
             sent += client.sock.send(data[sent:sent + 64 * KIB])

@@ -44,6 +44,7 @@ OTHER = {
     "agent.contact": "ops@example.com", "agent.connections_per_agent": 7,
     "agent.requests_per_second": 70, "agent.secrets": ["key"],
     "agent.request": [{"host": "a.test"}], "agent.can": ["git:fetch a.test/acme/app"],
+    "agent.budget": [{"host": "a.test", "max_requests": 7}],
     "intercept.ca": "/elsewhere/ca", "intercept.trust": [],
     "fleet.endpoints": ["https://etcd:2379"], "fleet.prefix": "/other", "fleet.ca": "ca.pem",
     "fleet.cert": "c.pem", "fleet.key": "k.pem", "fleet.user": "u", "fleet.password_file": "pw",

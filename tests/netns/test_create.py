@@ -300,9 +300,10 @@ for answer in sys.argv[1:]:
 def test_tells_a_running_daemon_after_the_card_is_there_and_after_it_is_gone(host):
     host.run("install", "-d", "/run/stile")
     refusal = '{"ok":false,"error":{"code":"config-error","message":"no"}}'
-    daemon = host.popen("/usr/bin/python3", "-c", CONTROL, '{"ok":true}', refusal, stdout=subprocess.PIPE, text=True)
+    daemon = host.popen("/usr/bin/python3", "-c", CONTROL, '{"ok":true}', '{"ok":true}', refusal, stdout=subprocess.PIPE, text=True)
     assert daemon.stdout.readline() == "ready\n"
     assert host.tool("create", "alpha").stderr == ""
+    assert json.loads(daemon.stdout.readline()) == [{"action": "ping"}, ["alpha.json"]]
     assert json.loads(daemon.stdout.readline()) == [{"action": "reload"}, ["alpha.json"]]
     assert "did not reload" in host.tool("delete", "alpha").stderr
     assert json.loads(daemon.stdout.readline()) == [{"action": "reload"}, []]

@@ -107,8 +107,20 @@ TEST_F(PortRelay, ClosesAConnectionInWhichNothingMoves) {
   EXPECT_TRUE(passes(busy));
 }
 
+TEST_F(PortRelay, AFurtherConnectionWaitsWhileTheOthersAreInUse) {
+  start({1, std::chrono::hours{1}, std::chrono::hours{1}});
+  auto first = relayed();
+  const Ends second{connect_to(outside_.port), {}};
+  EXPECT_TRUE(passes(first));
+  first.client.reset();
+  first.target.reset();
+  const Ends both{UniqueFd{::dup(second.client.get())},
+                  UniqueFd{::accept4(target_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC)}};
+  EXPECT_TRUE(passes(both));
+}
+
 TEST_F(PortRelay, AFurtherConnectionReplacesTheOneThatIsIdleForLongest) {
-  start({2, std::chrono::hours{1}});
+  start({2, std::chrono::hours{1}, std::chrono::milliseconds{0}});
   const auto first = relayed();
   const auto second = relayed();
   EXPECT_TRUE(passes(second));

@@ -59,7 +59,7 @@ OTHER = {
     "scan.action": "log",
 }
 # Keys that cannot change alone.
-ALONG = {"netns.subnet": {"netns.gateway": "10.77.0.1"}}
+ALONG = {"netns.subnet": {"netns.gateway": "10.77.0.1"}, "agent.budget": {"agent.request": [{"host": "a.test"}]}}
 
 
 def reference():

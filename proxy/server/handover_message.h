@@ -1,6 +1,6 @@
 // Message: what two daemons say to each other while one takes over from the other. Pure.
 //
-// The order is in docs/decisions/0004-handover.md. `hello`, `refuse` and the numbers of an `offer`
+// The order is in docs/decisions/0005-handover.md. `hello`, `refuse` and the numbers of an `offer`
 // are the same in all versions of the format; everything else is read only by a process that speaks
 // the version of the offer.
 #pragma once

@@ -178,7 +178,8 @@ Relay::Step Relay::flush(Direction& way, Socket& to) {
 bool Relay::pass_filter(Direction& way, std::string_view& bytes) {
   std::string to_origin;
   if (!filter(&way == &up_, bytes, to_origin)) return false;
-  if (!to_origin.empty()) {
+  // After its end the origin takes nothing more.
+  if (!to_origin.empty() && !up_.sent_end) {
     if (!up_.unsent) up_.unsent = std::make_unique<std::string>();
     *up_.unsent += to_origin;
   }

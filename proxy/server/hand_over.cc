@@ -82,6 +82,8 @@ void Server::watch_taker() {
                                 return stop();
                               } else if (received.is_closed) {
                                 stay("it has ended");
+                              } else if (!received.problem.empty() && taker_->step == Step::gone) {
+                                log::error(received.problem);  // there is no way back
                               } else if (!received.problem.empty()) {
                                 stay(received.problem);
                               }

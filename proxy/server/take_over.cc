@@ -159,9 +159,13 @@ void Server::on_predecessor(Message message) {
   switch (message.kind) {
     case Kind::tunnel: {
       auto tunnel = session::unpack_tunnel(message.text, std::move(message.descriptors));
-      if (!tunnel) return log::error(tunnel.error().message);
+      // One that is refused frees its place, too.
       const std::size_t next = inheritance_->received++;
-      workers_[next % workers_.size()]->adopt(std::move(*tunnel));
+      if (tunnel) {
+        workers_[next % workers_.size()]->adopt(std::move(*tunnel));
+      } else {
+        log::error(tunnel.error().message);
+      }
       if (inheritance_->received % counted_at_once != 0) return;
       Message taken;
       taken.kind = Kind::taken;

@@ -140,6 +140,29 @@ def waits(conn):
     conn.recv_to_end()
 
 
+def greets_after_the_end(conn):
+    conn.recv_to_end()
+    conn.send(GREETING)
+    assert conn.release.wait(60)
+
+
+def test_a_client_that_ends_within_a_second_hello_leaves_its_line(world):
+    """The rest of the hello is held until the origin has spoken; then the origin takes nothing more."""
+    origin = world.tcp_origin("slow.test", handler=greets_after_the_end)
+    world.agent("alpha", allow=["slow.test"])
+    proxy = world.start(limits={"drain_timeout_ms": 20000})
+    client = proxy.open_tunnel("slow.test", world.port)
+    conn = origin.wait_connection()
+    client.send(b"\x16\x03\x03\x00\x40")
+    client.half_close()
+    client.recv_exactly(len(GREETING))
+    assert proxy.take_over().wait(10) == 0
+    conn.release.set()
+    assert client.recv_to_end(10) == b""
+    assert proxy.audit.wait_one(event="close")["bytes_down"] == len(GREETING)
+    assert "0 open ends" in verify(proxy)
+
+
 def test_bytes_that_wait_in_the_proxy_go_along(world):
     origin = world.tcp_origin("slow.test", handler=waits)
     world.agent("alpha", allow=["slow.test"])

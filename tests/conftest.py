@@ -37,6 +37,11 @@ def certificates(run_folder):
     return Certificates(run_folder / "certs")
 
 
+def pytest_make_parametrize_id(config, val, argname):
+    """Bytes are no part of a test's name: packed ones hold the time, and pytest-xdist compares the names."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     report = (yield).get_result()

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "acl/host.h"
+
 namespace stile::acl {
 namespace {
 
@@ -35,11 +37,11 @@ std::string allowing_pattern(Reason reason, Scheme scheme, std::string_view host
       reason != Reason::not_tls && reason != Reason::client_hello_timeout) {
     return {};
   }
-  const auto written =
-      pattern_text(Pattern::Kind::exact, needed_reach(reason, scheme, port), port, host);
-  const auto parsed = Pattern::parse(written);
-  if (!parsed || parsed->kind != Pattern::Kind::exact) return {};
-  return parsed->text();
+  const HostParse parsed = parse_host(host);
+  const Pattern::Reach reach = needed_reach(reason, scheme, port);
+  const bool lacks_port = reach != Pattern::Reach::bare && port == 0;
+  if (parsed.kind != HostParse::Kind::name || lacks_port) return {};
+  return pattern_text(Pattern::Kind::exact, reach, port, parsed.host.text());
 }
 
 }  // namespace stile::acl

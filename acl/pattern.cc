@@ -6,6 +6,7 @@
 #include "acl/address.h"
 #include "acl/regex_set.h"
 #include "base/ascii.h"
+#include "base/decimal.h"
 #include "base/quoted.h"
 
 namespace stile::acl {
@@ -202,7 +203,10 @@ std::string pattern_text(Pattern::Kind kind, Pattern::Reach reach, std::uint16_t
   out += name;
   const bool is_default =
       reach == Pattern::Reach::bare || (reach == Pattern::Reach::http && port == default_http_port);
-  return is_default ? out : out + ':' + std::to_string(port);
+  if (is_default) return out;
+  out += ':';
+  append_decimal(out, port);
+  return out;
 }
 
 bool covers_names(Pattern::Kind wide, std::string_view wide_name, Pattern::Kind narrow,

@@ -6,6 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/decimal.h"
+
 namespace stile::acl {
 namespace {
 
@@ -25,11 +27,16 @@ std::string RuleRef::place() const {
   return set->source() + ':' + std::to_string(rule().line);
 }
 
+// Two lines of each request have it, so it allocates once.
 std::string RuleRef::describe() const {
-  std::string text = pattern();
-  text.reserve(text.size() + set->source().size() + sizeof " (:4294967295)");
-  text.append(" (").append(set->source());
-  if (rule().line != 0) text.append(":").append(std::to_string(rule().line));
+  const std::string shown = pattern();  // most are short
+  std::string text;
+  text.reserve(shown.size() + set->source().size() + sizeof " (:4294967295)");
+  text.append(shown).append(" (").append(set->source());
+  if (rule().line != 0) {
+    text += ':';
+    append_decimal(text, rule().line);
+  }
   return text += ')';
 }
 

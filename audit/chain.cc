@@ -2,6 +2,7 @@
 #include "audit/chain.h"
 
 #include "audit/text.h"
+#include "base/decimal.h"
 
 namespace stile::audit {
 
@@ -9,7 +10,7 @@ void Linker::append(std::string& out, ChainHead& head, std::string_view before,
                     std::string_view after) {
   const std::size_t begin = out.size();
   out += before;
-  append_number(out, ++head.seq);
+  append_decimal(out, ++head.seq);
   out += after;
   if (chain_) {
     out += ",\"chain\":\"";

@@ -6,6 +6,7 @@
 
 #include "audit/squid_fields.h"
 #include "audit/text.h"
+#include "base/decimal.h"
 
 namespace stile::audit {
 namespace {
@@ -41,11 +42,11 @@ using In = const Record&;
 using Argument = const std::string&;
 
 void unknown(Out out, In, Argument) { out += '-'; }
-void seconds(Out out, In record, Argument) { append_number(out, millis(record) / 1000); }
-void subsecond(Out out, In record, Argument) { append_number(out, millis(record) % 1000); }
+void seconds(Out out, In record, Argument) { append_decimal(out, millis(record) / 1000); }
+void subsecond(Out out, In record, Argument) { append_decimal(out, millis(record) % 1000); }
 void local_time(Out out, In record, Argument a) { append_time(out, record, a, &::localtime_r); }
 void gmt_time(Out out, In record, Argument a) { append_time(out, record, a, &::gmtime_r); }
-void duration(Out out, In record, Argument) { append_number(out, record.duration_ms.value_or(0)); }
+void duration(Out out, In record, Argument) { append_decimal(out, record.duration_ms.value_or(0)); }
 void client(Out out, In record, Argument) { append_word(out, address_of(record.src)); }
 void client_port(Out out, In record, Argument) { append_word(out, port_of(record.src)); }
 void origin(Out out, In record, Argument) { append_word(out, address_of(record.origin)); }
@@ -59,20 +60,22 @@ void scheme(Out out, In record, Argument) { append_word(out, record.scheme); }
 void host(Out out, In record, Argument) { append_word(out, record.host); }
 void port(Out out, In record, Argument) {
   if (record.port == 0) out += '-';
-  if (record.port != 0) append_number(out, record.port);
+  if (record.port != 0) append_decimal(out, record.port);
 }
 void path(Out out, In record, Argument) { append_word(out, record.path); }
 void http_version(Out out, In, Argument) { out += "1.1"; }
 void status(Out out, In record, Argument) {
-  append_number(out, static_cast<std::uint64_t>(status_of(record)));
+  append_decimal(out, static_cast<std::uint64_t>(status_of(record)));
 }
 void content_type(Out out, In record, Argument) { out += content_type_of(record); }
 void tag(Out out, In record, Argument) { append_tag(out, record); }
 void hierarchy(Out out, In record, Argument) { out += hierarchy_of(record); }
-void bytes_down(Out out, In record, Argument) { append_number(out, record.bytes_down.value_or(0)); }
-void bytes_up(Out out, In record, Argument) { append_number(out, record.bytes_up.value_or(0)); }
+void bytes_down(Out out, In record, Argument) {
+  append_decimal(out, record.bytes_down.value_or(0));
+}
+void bytes_up(Out out, In record, Argument) { append_decimal(out, record.bytes_up.value_or(0)); }
 void bytes_both(Out out, In record, Argument) {
-  append_number(out, record.bytes_up.value_or(0) + record.bytes_down.value_or(0));
+  append_decimal(out, record.bytes_up.value_or(0) + record.bytes_down.value_or(0));
 }
 void percent(Out out, In, Argument) { out += '%'; }
 void server_name(Out out, In record, Argument) { append_word(out, record.sni); }

@@ -3,6 +3,7 @@
 
 #include "audit/format.h"
 #include "audit/text.h"
+#include "base/decimal.h"
 
 namespace stile::audit {
 namespace {
@@ -33,7 +34,7 @@ void append_authority(std::string& out, const Record& record, std::uint16_t impl
   if (is_v6) out += ']';
   if (record.port != 0 && record.port != implied_port) {
     out += ':';
-    append_number(out, record.port);
+    append_decimal(out, record.port);
   }
 }
 
@@ -41,7 +42,7 @@ void append_authority(std::string& out, const Record& record, std::uint16_t impl
 
 void append_padded(std::string& out, std::uint64_t number, std::size_t width, char fill) {
   std::string digits;
-  append_number(digits, number);
+  append_decimal(digits, number);
   if (digits.size() < width) out.append(width - digits.size(), fill);
   out += digits;
 }
@@ -86,7 +87,7 @@ int status_of(const Record& record) {
 void append_target(std::string& out, const Record& record) {
   if (record.host.empty() && record.event == Event::deny && record.count > 0) {
     out += "error:refused-";  // squid has no field for a number of requests
-    append_number(out, record.count);
+    append_decimal(out, record.count);
     out += "-times";
   } else if (record.host.empty()) {
     out += "error:invalid-request";

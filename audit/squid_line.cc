@@ -6,13 +6,14 @@
 
 #include "audit/squid_fields.h"
 #include "audit/text.h"
+#include "base/decimal.h"
 
 namespace stile::audit {
 
 void append_squid(std::string& out, const Record& record) {
   if (record.event != Event::close && record.event != Event::deny) return;
   const auto millis = static_cast<std::uint64_t>(std::max<std::int64_t>(record.time_us, 0)) / 1000;
-  append_number(out, millis / 1000);
+  append_decimal(out, millis / 1000);
   out += '.';
   append_padded(out, millis % 1000, 3, '0');
   out += ' ';
@@ -24,7 +25,7 @@ void append_squid(std::string& out, const Record& record) {
   out += '/';
   append_padded(out, static_cast<std::uint64_t>(status_of(record)), 3, '0');
   out += ' ';
-  append_number(out, record.bytes_down.value_or(0));
+  append_decimal(out, record.bytes_down.value_or(0));
   out += ' ';
   append_word(out, record.method.empty() ? "NONE" : record.method);
   out += ' ';

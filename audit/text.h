@@ -2,20 +2,11 @@
 #pragma once
 
 #include <array>
-#include <charconv>
-#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace stile::audit {
-
-template <std::unsigned_integral Number>
-void append_number(std::string& out, Number number) {
-  std::array<char, 20> digits;  // 2^64 - 1 has 20
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  out.append(digits.data(), end);
-}
 
 // A count for people: "1 line", "2 lines".
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);

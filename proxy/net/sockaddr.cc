@@ -4,8 +4,11 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <array>
 #include <charconv>
 #include <cstring>
+
+#include "base/decimal.h"
 
 namespace stile::net {
 
@@ -56,16 +59,22 @@ std::uint16_t SockAddr::port() const noexcept {
   return ntohs(port);
 }
 
+// Each line of the audit log has two of them.
 std::string endpoint_text(const acl::Address& address, std::uint16_t port) {
-  std::string text = address.text();
-  if (!address.is_v4()) {
-    text.insert(text.begin(), '[');
-    text += ']';
+  std::string text;
+  if (address.is_v4()) {
+    std::array<char, sizeof "255.255.255.255:65535"> written;
+    char* at = written.data();
+    char* const end = at + written.size();
+    for (int shift = 24; shift >= 0; shift -= 8) {
+      at = std::to_chars(at, end, address.v4_value() >> shift & 0xff).ptr;
+      *at++ = shift == 0 ? ':' : '.';
+    }
+    return text.assign(written.data(), std::to_chars(at, end, port).ptr);
   }
-  char digits[8];
-  const auto end = std::to_chars(digits, digits + sizeof digits, port).ptr;
-  text += ':';
-  return text.append(digits, end);
+  text.append("[").append(address.text()).append("]:");
+  append_decimal(text, port);
+  return text;
 }
 
 }  // namespace stile::net

@@ -5,6 +5,7 @@
 
 #include "acl/refusal_words.h"
 #include "audit/appender.h"
+#include "base/decimal.h"
 
 namespace stile::session {
 namespace {
@@ -41,6 +42,8 @@ std::string_view proxy_status_error(Reason reason) {
 
 // Text that the agent or the config chose is truncated and escaped.
 constexpr std::size_t max_text = 1024;
+constexpr std::size_t max_head = 640;       // at most 480 are used
+constexpr std::size_t usual_message = 256;  // few are longer
 
 void put_text(audit::Appender& out, std::string_view key, std::string_view text) {
   out.plain(key);
@@ -51,9 +54,15 @@ void put_text(audit::Appender& out, std::string_view key, std::string_view text)
 // As sent, if it was invalid: truncated, so that the rest of the sentence fits.
 std::string destination(const Refusal& refusal) {
   if (refusal.host.empty()) return "the connection";
-  std::string text{refusal.host.substr(0, acl::Host::max_length)};
+  const std::string_view host = refusal.host.substr(0, acl::Host::max_length);
+  std::string text;
+  text.reserve(host.size() + sizeof "[]:65535");
+  text += host;
   if (text.find(':') != std::string::npos && !text.starts_with('[')) text = '[' + text + ']';
-  if (refusal.port != 0) text += ':' + std::to_string(refusal.port);
+  if (refusal.port != 0) {
+    text += ':';
+    append_decimal(text, refusal.port);
+  }
   return text;
 }
 
@@ -99,7 +108,7 @@ void append_body(std::string& body, const Refusal& refusal) {
 
 void append_head(std::string& answer, const Refusal& refusal, std::size_t body_bytes) {
   const std::string_view reason = text(refusal.reason);
-  audit::Appender out{answer, 640};  // at most 480 are used
+  audit::Appender out{answer, max_head};
   out.plain("HTTP/1.1 ");
   out.number(static_cast<std::uint64_t>(acl::status(refusal.reason)));
   out.plain(" ");
@@ -136,14 +145,17 @@ acl::Remedy remedy_of(const Refusal& refusal) {
 std::string allow_hint(const Refusal& refusal, const acl::Remedy& remedy) {
   if (refusal.granted_by == GrantedBy::nothing || remedy.pattern.empty()) return {};
   if (refusal.granted_by == GrantedBy::flag) return "--allow " + remedy.pattern;
-  return "stile allow " + std::string{refusal.agent} + ' ' + remedy.pattern;
+  std::string hint;
+  hint.reserve(sizeof "stile allow  " + refusal.agent.size() + remedy.pattern.size());
+  return hint.append("stile allow ").append(refusal.agent).append(" ").append(remedy.pattern);
 }
 
 std::string refusal_message(const Refusal& refusal, const acl::Remedy& remedy,
                             std::string_view hint) {
   const acl::RefusalWords words = acl::refusal_words(refusal.reason);
-  std::string text = "Stile ";
-  text.append(words.verb).append(" ").append(destination(refusal));
+  std::string text;
+  text.reserve(usual_message);
+  text.append("Stile ").append(words.verb).append(" ").append(destination(refusal));
   if (!refusal.agent.empty() && refusal.agent != "-") {
     text.append(" for agent ").append(refusal.agent);
   }
@@ -161,6 +173,7 @@ std::string refusal_message(const Refusal& refusal, const acl::Remedy& remedy,
 std::string write_refusal(const Refusal& refusal) {
   std::string body, answer;
   append_body(body, refusal);
+  answer.reserve(max_head + body.size());
   append_head(answer, refusal, body.size());
   if (!refusal.is_head) answer += body;
   return answer;

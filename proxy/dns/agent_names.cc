@@ -35,8 +35,6 @@ StandInPtr AgentNames::add(Entries::iterator before, std::string_view name, std:
                            SteadyTime now) {
   auto made =
       std::make_shared<const StandIn>(StandIn{std::string{name}, acl::Address::v4(address), 0});
-  by_name_.reserve(by_name_.size() + 1);
-  by_address_.reserve(by_address_.size() + 1);
   const auto entry = entries_.insert(before, {made, now + ttl});
   try {
     by_name_.emplace(made->name, entry);

@@ -115,16 +115,22 @@ StandInPtr NameBook::stand_in(const acl::AgentPolicy& policy, std::string_view n
   return entry;
 }
 
-// A name that cannot be kept works until the daemon ends.
 void NameBook::append(Agent& agent, const StandIn& entry) {
-  if (!file_ || file_bytes_ >= 2 * max_file_bytes) return;
-  const std::string line = name_line(agent.label, entry);
-  if (write_all(file_.get(), line)) {
-    file_bytes_ += line.size();
-    entry.line = ++agent.lines;
+  if (!file_ || file_bytes_ + unwritten_.size() >= 2 * max_file_bytes) return;
+  unwritten_ += name_line(agent.label, entry);
+  entry.line = ++agent.lines;
+}
+
+// A name that cannot be kept works until the daemon ends.
+void NameBook::write_new() {
+  const std::lock_guard lock{mutex_};
+  if (unwritten_.empty()) return;
+  if (write_all(file_.get(), unwritten_)) {
+    file_bytes_ += unwritten_.size();
   } else {
     not_kept.warning("an address may lose its name when the daemon restarts: ", error_text(errno));
   }
+  unwritten_.clear();
 }
 
 StandInPtr NameBook::find(const acl::AgentPolicy& policy, const acl::Address& address) const {
@@ -182,6 +188,7 @@ Result<void> NameBook::replace_file() {
     return system_error("cannot write " + path);
   }
   file_ = std::move(file);
+  unwritten_.clear();  // all entries are in the new file
   file_bytes_ = tidy_bytes_ = all.size();
   return {};
 }

@@ -1,8 +1,9 @@
 // NameBook: the addresses that stand for names, of all agents, shared by all workers: a connection
 // may arrive on another worker than the question.
 //
-// New entries are appended to a file, before they are answered. So an agent can go on using its
-// addresses after a restart of the daemon, and after a crash.
+// New entries are appended to a file, before they are answered: the caller calls write_new() before
+// it sends answers. So an agent can go on using its addresses after a restart of the daemon, and
+// after a crash.
 #pragma once
 
 #include <memory>
@@ -37,6 +38,8 @@ class NameBook {
   // The address for a name, from now on for at least AgentNames::ttl. Null: no place is free.
   [[nodiscard]] StandInPtr stand_in(const acl::AgentPolicy& agent, std::string_view name,
                                     SteadyTime now);
+  // Writes the entries that are new, those of other workers too, with one call.
+  void write_new();
   // Null: for this agent the address stands for nothing.
   [[nodiscard]] StandInPtr find(const acl::AgentPolicy& agent, const acl::Address& address) const;
   // Whether this refusal is to be reported: no other one was, within refusal_interval.
@@ -69,6 +72,7 @@ class NameBook {
   Random random_;
   std::string directory_;  // empty: nothing is kept
   UniqueFd file_;
+  std::string unwritten_;                        // lines of entries that are not in the file yet
   std::size_t file_bytes_ = 0, tidy_bytes_ = 0;  // now, and when it was last written as a whole
 };
 

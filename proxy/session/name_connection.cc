@@ -49,6 +49,7 @@ Task<> NameConnection::run() {
     std::string answer;
     co_await answer_question(client_.context, asker, query, NameTransport::stream, answer);
     if (answer.empty()) co_return;  // too many, or not a query
+    client_.context.shared.names.write_new();
     const bool sent = co_await client_.send(answer);
     if (!sent) co_return;
     client_.set_deadline(limits.header_timeout, acl::Reason::header_timeout);

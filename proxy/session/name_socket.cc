@@ -24,24 +24,30 @@ log::Throttle unanswered;
 NameSocket::NameSocket(Context& context, UniqueFd socket, Audience audience)
     : context_{context},
       audience_{std::move(audience)},
-      fd_{std::make_shared<const UniqueFd>(std::move(socket))},
-      watched_{context.loop.borrow_level(fd_->get(), EPOLLIN)} {
+      outbox_{std::make_shared<Outbox>(context.shared.names, std::move(socket))},
+      watched_{context.loop.borrow_level(outbox_->fd(), EPOLLIN)} {
   if (!watched_) throw std::system_error{errno, std::generic_category(), "the name server"};
   watched_->watch(this);
 }
 
 void NameSocket::on_ready(Socket& socket) {
   socket.clear_readable();
+  outbox_->gather();
+  receive();
+  outbox_->send_gathered();
+}
+
+void NameSocket::receive() {
   // One byte more than the longest query, to notice a longer one.
   std::array<char, dns::max_query_bytes + 1> buffer;
   for (int i = 0; i < datagrams_per_turn; ++i) {
     net::SockAddr from;
-    const ssize_t size = ::recvfrom(fd_->get(), buffer.data(), buffer.size(), MSG_DONTWAIT,
+    const ssize_t size = ::recvfrom(outbox_->fd(), buffer.data(), buffer.size(), MSG_DONTWAIT,
                                     from.get(), from.size_for_kernel());
     if (size < 0) return;
     if (static_cast<std::size_t>(size) > dns::max_query_bytes) continue;
     try {
-      serve(context_, fd_, from, identify(*context_.policy.get(), audience_, from),
+      serve(context_, outbox_, from, identify(*context_.policy.get(), audience_, from),
             std::string{buffer.data(), static_cast<std::size_t>(size)});
     } catch (const std::exception& problem) {
       unanswered.warning("a question was not answered: ", problem.what());
@@ -49,16 +55,35 @@ void NameSocket::on_ready(Socket& socket) {
   }
 }
 
-Detached NameSocket::serve(Context& context, SharedFd fd, net::SockAddr from,
+void NameSocket::Outbox::send(const net::SockAddr& to, std::string answer) {
+  if (gathers_) {
+    gathered_.emplace_back(to, std::move(answer));
+    return;
+  }
+  names_.write_new();
+  send_now(to, answer);
+}
+
+void NameSocket::Outbox::send_gathered() {
+  gathers_ = false;
+  names_.write_new();
+  for (const auto& [to, answer] : gathered_) send_now(to, answer);
+  gathered_.clear();
+}
+
+// An answer that the socket does not take is lost, as it may be on any network.
+void NameSocket::Outbox::send_now(const net::SockAddr& to, const std::string& answer) const {
+  static_cast<void>(
+      ::sendto(fd_.get(), answer.data(), answer.size(), MSG_DONTWAIT, to.get(), to.size()));
+}
+
+Detached NameSocket::serve(Context& context, std::shared_ptr<Outbox> outbox, net::SockAddr from,
                            std::shared_ptr<const acl::AgentPolicy> agent, std::string query) {
   try {
     const Asker asker{std::move(agent), from.address().unmapped(), from.port()};
     std::string answer;
     co_await answer_question(context, asker, query, NameTransport::datagram, answer);
-    if (answer.empty()) co_return;
-    // An answer that the socket does not take is lost, as it may be on any network.
-    static_cast<void>(
-        ::sendto(fd->get(), answer.data(), answer.size(), MSG_DONTWAIT, from.get(), from.size()));
+    if (!answer.empty()) outbox->send(from, std::move(answer));
   } catch (const std::exception& problem) {
     unanswered.warning("a question was not answered: ", problem.what());
   }

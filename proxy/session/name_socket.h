@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "proxy/base/loop.h"
 #include "proxy/base/task.h"
@@ -17,15 +19,33 @@ class NameSocket final : private Watcher {
   ~NameSocket() = default;
 
  private:
-  // Answers may wait for their line after this object is gone.
-  using SharedFd = std::shared_ptr<const UniqueFd>;
+  // What is left to send. Answers may wait for their line after the NameSocket is gone.
+  class Outbox {
+   public:
+    Outbox(dns::NameBook& names, UniqueFd socket) : names_{names}, fd_{std::move(socket)} {}
+    [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+    // Until send_gathered(), answers are kept, so that their new names are written with one call.
+    void gather() noexcept { gathers_ = true; }
+    void send_gathered();
+    void send(const net::SockAddr& to, std::string answer);
+
+   private:
+    void send_now(const net::SockAddr& to, const std::string& answer) const;
+
+    dns::NameBook& names_;
+    UniqueFd fd_;
+    bool gathers_ = false;
+    std::vector<std::pair<net::SockAddr, std::string>> gathered_;
+  };
+
   void on_ready(Socket& socket) override;
-  static Detached serve(Context& context, SharedFd fd, net::SockAddr from,
+  void receive();
+  static Detached serve(Context& context, std::shared_ptr<Outbox> outbox, net::SockAddr from,
                         std::shared_ptr<const acl::AgentPolicy> agent, std::string query);
 
   Context& context_;
   Audience audience_;
-  SharedFd fd_;
+  std::shared_ptr<Outbox> outbox_;
   SocketPtr watched_;
 };
 

@@ -23,7 +23,15 @@ std::uint32_t key_of(std::string_view bytes) noexcept {
   return byte(0) << 16U | byte(1) << 8U | byte(2);
 }
 
+using Wholes = std::array<std::array<std::uint8_t, 256>, Anchors::least_bytes>;
 using Halves = std::array<std::array<std::uint8_t, 16>, Anchors::least_bytes>;
+
+bool can_begin(const Wholes& whole, const char* at) noexcept {
+  const auto groups_of_byte = [&](std::size_t i) {
+    return whole[i][static_cast<unsigned char>(at[i])];
+  };
+  return (groups_of_byte(0) & groups_of_byte(1) & groups_of_byte(2)) != 0;
+}
 
 #if defined(__x86_64__)
 bool has_avx2() noexcept {
@@ -47,9 +55,10 @@ STILE_AVX2 __m256i groups_of(__m256i low, __m256i high, const char* at) noexcept
       _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half)));
 }
 
-// The first place that can begin a text, or where fewer than 32 places are left.
-STILE_AVX2 std::size_t skip_by_32(const Halves& low, const Halves& high, std::string_view in,
-                                  std::size_t from) noexcept {
+// The first place that can begin a text, or where fewer than 32 places are left. The halves of
+// bytes match too often; the whole bytes decide.
+STILE_AVX2 std::size_t skip_by_32(const Wholes& whole, const Halves& low, const Halves& high,
+                                  std::string_view in, std::size_t from) noexcept {
   constexpr std::size_t step = 32;
   const __m256i low0 = load(low[0]), low1 = load(low[1]), low2 = load(low[2]);
   const __m256i high0 = load(high[0]), high1 = load(high[1]), high2 = load(high[2]);
@@ -59,15 +68,19 @@ STILE_AVX2 std::size_t skip_by_32(const Halves& low, const Halves& high, std::st
         _mm256_and_si256(groups_of(low0, high0, at), groups_of(low1, high1, at + 1)),
         groups_of(low2, high2, at + 2));
     const __m256i none = _mm256_cmpeq_epi8(found, _mm256_setzero_si256());
-    const auto hits = ~static_cast<std::uint32_t>(_mm256_movemask_epi8(none));
-    if (hits != 0) return from + static_cast<std::size_t>(__builtin_ctz(hits));
+    for (auto hits = ~static_cast<std::uint32_t>(_mm256_movemask_epi8(none)); hits != 0;
+         hits &= hits - 1) {
+      const auto place = static_cast<std::size_t>(__builtin_ctz(hits));
+      if (can_begin(whole, at + place)) return from + place;
+    }
   }
   return from;
 }
 #undef STILE_AVX2
 #else
 bool has_avx2() noexcept { return false; }
-std::size_t skip_by_32(const Halves&, const Halves&, std::string_view, std::size_t from) noexcept {
+std::size_t skip_by_32(const Wholes&, const Halves&, const Halves&, std::string_view,
+                       std::size_t from) noexcept {
   return from;
 }
 #endif
@@ -106,13 +119,9 @@ std::pair<std::size_t, std::size_t> Anchors::beginning_with(std::string_view byt
 // Returns the size of the text if there is none.
 std::size_t Anchors::next(std::string_view in, std::size_t from) const noexcept {
   if (texts_.empty()) return in.size();
-  if (has_avx2()) from = skip_by_32(tables_.low, tables_.high, in, from);
-  const auto* bytes = reinterpret_cast<const unsigned char*>(in.data());
+  if (has_avx2()) from = skip_by_32(tables_.whole, tables_.low, tables_.high, in, from);
   for (std::size_t i = from; i + least_bytes <= in.size(); ++i) {
-    if ((tables_.whole[0][bytes[i]] & tables_.whole[1][bytes[i + 1]] &
-         tables_.whole[2][bytes[i + 2]]) != 0) {
-      return i;
-    }
+    if (can_begin(tables_.whole, in.data() + i)) return i;
   }
   return in.size();
 }

@@ -32,11 +32,10 @@ std::uint32_t value_of(char c) noexcept {
   return static_cast<std::uint32_t>(base64_values[static_cast<unsigned char>(c)]);
 }
 
-// The run has only characters of the alphabet.
-void append_base64(std::string_view run, std::string& out) {
-  const std::size_t begin = out.size();
-  out.resize(begin + run.size() / 4 * 3 + 3);
-  char* to = out.data() + begin;
+// The bits of a run that has only characters of the alphabet; the last byte may have fewer than 8.
+void decode_base64(std::string_view run, std::string& bits_of_run) {
+  bits_of_run.resize((6 * run.size() + 7) / 8);
+  char* to = bits_of_run.data();
   while (run.size() >= 4) {
     const std::uint32_t bits = value_of(run[0]) << 18U | value_of(run[1]) << 12U |
                                value_of(run[2]) << 6U | value_of(run[3]);
@@ -45,13 +44,26 @@ void append_base64(std::string_view run, std::string& out) {
     *to++ = static_cast<char>(bits);
     run.remove_prefix(4);
   }
-  if (run.size() >= 2) {
-    std::uint32_t bits = value_of(run[0]) << 18U | value_of(run[1]) << 12U;
-    if (run.size() == 3) bits |= value_of(run[2]) << 6U;
-    *to++ = static_cast<char>(bits >> 16U);
-    if (run.size() == 3) *to++ = static_cast<char>(bits >> 8U);
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < run.size(); ++i) bits |= value_of(run[i]) << (18 - 6 * i);
+  for (std::size_t i = 0; i < run.size(); ++i) *to++ = static_cast<char>(bits >> (16 - 8 * i));
+}
+
+// What the run says from one of its first four characters on, of which the bits were decoded.
+void append_from(std::size_t character, std::size_t run_size, std::string_view bits_of_run,
+                 std::string& out) {
+  const std::size_t begin = out.size(), count = 6 * (run_size - character) / 8;
+  const std::size_t first = 6 * character / 8, shift = 6 * character % 8;
+  if (shift == 0) {
+    out.append(bits_of_run, first, count);
+    return;
   }
-  out.resize(static_cast<std::size_t>(to - out.data()));
+  out.resize(begin + count);
+  const auto* from = reinterpret_cast<const unsigned char*>(bits_of_run.data()) + first;
+  auto* to = reinterpret_cast<unsigned char*>(out.data()) + begin;
+  for (std::size_t i = 0; i < count; ++i) {
+    to[i] = static_cast<unsigned char>(from[i] << shift | from[i + 1] >> (8 - shift));
+  }
 }
 
 void append_hex_run(std::string_view run, std::string& out) {
@@ -98,14 +110,16 @@ void append_inner_hex(std::string_view run, bool tries_offsets, std::string& out
   }
 }
 
-void append_run(std::string_view run, bool tries_offsets, std::string& out) {
+// `scratch` is reused from run to run.
+void append_run(std::string_view run, bool tries_offsets, std::string& scratch, std::string& out) {
   if (run_length(run, 0, hex, run.size()) == run.size()) {
     return append_hex_at_offsets(run, tries_offsets, out);
   }
   append_inner_hex(run, tries_offsets, out);
+  decode_base64(run, scratch);
   const std::size_t offsets = tries_offsets ? 4 : 1;
   for (std::size_t offset = 0; offset < offsets; ++offset) {
-    append_base64(run.substr(offset), out);
+    append_from(offset, run.size(), scratch, out);
     out += '\0';
   }
 }
@@ -200,7 +214,7 @@ bool unescape(std::string_view text, std::string& out) {
 }
 
 void append_decoded_runs(std::string_view text, bool tries_offsets, std::string& out) {
-  std::string lines;
+  std::string lines, scratch;
   // A run that is long enough covers a multiple of its least length.
   for (std::size_t i = least_base64 - 1; i < text.size(); i += least_base64) {
     if (!is_in(base64_any, text[i])) continue;
@@ -213,9 +227,9 @@ void append_decoded_runs(std::string_view text, bool tries_offsets, std::string&
       if (last > end) {
         lines.assign(text.substr(first, last - first));
         std::erase_if(lines, [](char c) { return c == '\r' || c == '\n'; });
-        append_run(lines, tries_offsets, out);
+        append_run(lines, tries_offsets, scratch, out);
       } else {
-        append_run(text.substr(first, end - first), tries_offsets, out);
+        append_run(text.substr(first, end - first), tries_offsets, scratch, out);
       }
       end = last;
     }

@@ -38,6 +38,37 @@ TEST(DecodedRuns, AreReadFromEachOffset) {
   }
 }
 
+// One character after the other, as an alphabet says.
+std::string simply_decoded(std::string_view run) {
+  constexpr std::string_view alphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string out;
+  std::uint32_t bits = 0, count = 0;
+  for (const char c : run) {
+    bits = bits << 6U | static_cast<std::uint32_t>(alphabet.find(c));
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out += static_cast<char>(bits >> count);
+  }
+  return out;
+}
+
+TEST(DecodedRuns, AreDecodedToTheirLastWholeByte) {
+  using namespace std::literals;
+  for (std::size_t size = 22; size < 90; ++size) {
+    const std::string run =
+        "_-" + samples::random_text(size - 2, static_cast<unsigned>(size), "AzQ09gZ_-");
+    std::string expected;
+    for (std::size_t offset = 0; offset < 4; ++offset) {
+      expected += simply_decoded(std::string_view{run}.substr(offset)) + "\0"s;
+    }
+    std::string out;
+    append_decoded_runs("(" + run + ")", true, out);
+    EXPECT_EQ(out, expected) << run;
+  }
+}
+
 TEST(DecodedRuns, AreReadOverLines) {
   const std::string text = samples::random_text(500, 1, "ab cd");
   std::string lines;

@@ -87,13 +87,20 @@ int TlsLayer::bio_read(BIO* bio, char* buffer, int size) noexcept {
   return -1;
 }
 
-// Takes all of it: OpenSSL then never has to be called again with the same bytes.
+// Takes all of it: OpenSSL then never has to be called again with the same bytes. Records of data
+// go to the socket from where they are; what it does not take is copied.
 int TlsLayer::bio_write(BIO* bio, const char* data, int size) noexcept {
   auto& self = *static_cast<TlsLayer*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
+  std::string_view rest{data, static_cast<std::size_t>(size)};
+  if (self.is_writing_ && !self.has_unsent() && self.socket_.is_writable()) {
+    // flush() meets a failure again. OpenSSL must not see it: an answer may still be readable.
+    const IoResult sent = self.socket_.write(rest.data(), rest.size());
+    rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(sent.bytes, 0)));
+  }
   try {
     if (self.out_.size() - self.sent_ > most_unsent) return -1;
-    self.out_.append(data, static_cast<std::size_t>(size));
+    self.out_ += rest;
   } catch (const std::exception&) {
     return -1;
   }
@@ -155,17 +162,6 @@ IoResult TlsLayer::read(char* buffer, std::size_t size) noexcept {
   return {static_cast<ssize_t>(total), false, 0};
 }
 
-// Room for what SSL_write() makes of so many bytes, so that out_ does not grow record by record.
-bool TlsLayer::reserve_records(std::size_t size) noexcept {
-  constexpr std::size_t record = 16384, overhead = 256;  // of a record, at most
-  try {
-    out_.reserve(size + (size / record + 1) * overhead);
-    return true;
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
 IoResult TlsLayer::write(const char* data, std::size_t size) noexcept {
   if (has_failed_) return {-1, false, EPIPE};
   if (has_unsent()) {
@@ -175,8 +171,9 @@ IoResult TlsLayer::write(const char* data, std::size_t size) noexcept {
   }
   ERR_clear_error();
   size = std::min(size, most_in_a_write);
-  if (!reserve_records(size)) return {-1, false, ENOMEM};
+  is_writing_ = true;
   const int taken = SSL_write(ssl_.get(), data, static_cast<int>(size));
+  is_writing_ = false;
   if (taken <= 0) {
     has_failed_ = true;
     return {-1, false, EPIPE};

@@ -53,14 +53,14 @@ class TlsLayer final : public net::Stream::Layer {
   static long bio_ctrl(BIO* bio, int command, long number, void* pointer) noexcept;
   [[nodiscard]] net::Stream::IoResult result_of(int returned) noexcept;
   void keep_readable() noexcept;
-  [[nodiscard]] bool reserve_records(std::size_t size) noexcept;
 
   Socket& socket_;
   std::unique_ptr<SessionKeeper> keeper_;
   SslPtr ssl_;
   std::string first_;
-  std::string out_;       // records to be sent
-  std::size_t sent_ = 0;  // of out_
+  std::string out_;          // records to be sent
+  std::size_t sent_ = 0;     // of out_
+  bool is_writing_ = false;  // data: an alert of the handshake waits for its audit line
   bool saw_end_ = false, has_failed_ = false, lacks_http1_ = false;
 };
 

@@ -19,13 +19,32 @@ Client::Client(Context& worker, SocketPtr connection, Peer who)
 
 Task<bool> Client::read_more() {
   co_await stream.socket().readable();
-  if (is_cancelled()) co_return false;
-  auto& buffer = context.relay.buffer;
-  const auto got = stream.read(buffer.data(), buffer.size());
-  if (got.would_block) co_return true;
-  if (got.bytes <= 0) co_return false;
-  in.append(buffer.data(), static_cast<std::size_t>(got.bytes));
+  std::string_view got;
+  if (!read_now(got, context.relay.buffer.size())) co_return false;
+  in += got;
   co_return true;
+}
+
+bool Client::read_now(std::string_view& got, std::uint64_t most) noexcept {
+  if (is_cancelled()) return false;
+  auto& buffer = context.relay.buffer;
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(most, buffer.size()));
+  const auto read = stream.read(buffer.data(), size);
+  if (read.would_block) return true;
+  if (read.bytes <= 0) return false;
+  got = {buffer.data(), static_cast<std::size_t>(read.bytes)};
+  return true;
+}
+
+std::string_view Client::send_now(net::Stream& to, std::string_view bytes,
+                                  std::uint64_t* count) noexcept {
+  while (!bytes.empty() && to.socket().is_writable() && !is_cancelled()) {
+    const auto sent = to.write(bytes.data(), bytes.size());
+    if (sent.bytes < 0) break;  // send_to() meets a failure again
+    bytes.remove_prefix(static_cast<std::size_t>(sent.bytes));
+    if (count != nullptr) *count += static_cast<std::size_t>(sent.bytes);
+  }
+  return bytes;
 }
 
 Task<bool> Client::send_to(net::Stream& to, std::string_view bytes, std::uint64_t* count) {

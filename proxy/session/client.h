@@ -33,10 +33,17 @@ class Client final : private Deadline, private Watcher {
 
   // One read into `in`; may return with nothing new. False: ended, failed or cancelled.
   Task<bool> read_more();
+  // The same into the worker's buffer, without waiting: `got` is valid until the caller next waits.
+  [[nodiscard]] bool read_now(std::string_view& got, std::uint64_t most) noexcept;
   // Sends all of it. False: failed or cancelled, and nothing more may follow.
   Task<bool> send(std::string_view bytes) { return send_to(stream, bytes); }
   // The same to another stream. `count` grows by the bytes sent, also if those are not all.
   Task<bool> send_to(net::Stream& to, std::string_view bytes, std::uint64_t* count = nullptr);
+  // Sends what the stream takes now, and returns the rest. Unlike send_to() it does not wait, so
+  // the bytes may be in the worker's buffer. send_to() must follow if there is a rest, or if the
+  // stream has something unsent.
+  [[nodiscard]] std::string_view send_now(net::Stream& to, std::string_view bytes,
+                                          std::uint64_t* count = nullptr) noexcept;
   // Closing a socket with unread bytes resets it, and the client may lose the answer. So this reads
   // what the client still sends, within bounds.
   Task<> linger();

@@ -70,15 +70,17 @@ Task<HttpExchange::Reason> HttpExchange::receive_head(http::ResponseHead& head) 
       }
       to_client_.clear();
     }
-    const std::size_t before = from_origin_.size();
-    const Reason failed = co_await read_origin();
+    std::string_view got;
+    const Reason failed = co_await read_origin(got);
     if (failed != Reason::none) co_return failed;
-    if (from_origin_.size() == before) co_return Reason::origin_bad_response;  // it closed
+    if (got.empty()) co_return Reason::origin_bad_response;  // it closed
+    from_origin_ += got;
   }
 }
 
-// Appends what the origin sent. If it appends nothing and returns no reason, the origin has closed.
-Task<HttpExchange::Reason> HttpExchange::read_origin() {
+// `got` is in the worker's buffer, and valid until the caller next waits. If it is empty and there
+// is no reason, the origin has closed.
+Task<HttpExchange::Reason> HttpExchange::read_origin(std::string_view& got) {
   auto& buffer = client_.context.relay.buffer;
   for (;;) {
     if (upload_result_ == Reason::none && is_to_wait()) {
@@ -94,12 +96,12 @@ Task<HttpExchange::Reason> HttpExchange::read_origin() {
       co_await client_.wait_for_refill();
       continue;
     }
-    const auto got = connector_.origin.read(buffer.data(), allowed);
-    const std::size_t size = got.bytes > 0 ? static_cast<std::size_t>(got.bytes) : 0;
+    const auto read = connector_.origin.read(buffer.data(), allowed);
+    const std::size_t size = read.bytes > 0 ? static_cast<std::size_t>(read.bytes) : 0;
     request_.down.give_back(allowed - size);
-    if (got.would_block) continue;
-    if (got.bytes < 0) co_return Reason::origin_bad_response;
-    from_origin_.append(buffer.data(), size);
+    if (read.would_block) continue;
+    if (read.bytes < 0) co_return Reason::origin_bad_response;
+    got = {buffer.data(), size};
     request_.bytes_down += size;
     burst_ += size;
     client_.set_deadline(client_.context.limits.idle_timeout, Reason::idle_timeout);
@@ -172,11 +174,11 @@ Task<HttpExchange::Reason> HttpExchange::relay_websocket(const http::ResponseHea
   for (;;) {
     const bool sent = co_await client_.send_to(client_.stream, to_client_);
     if (!sent) co_return client_.cancelled_or(Reason::idle_timeout);
-    to_client_.clear();
-    const Reason failed = co_await read_origin();
+    std::string_view got;
+    const Reason failed = co_await read_origin(got);
     if (failed != Reason::none) co_return failed;
-    if (from_origin_.empty()) co_return Reason::none;  // it closed
-    to_client_.swap(from_origin_);
+    if (got.empty()) co_return Reason::none;  // it closed
+    to_client_ = client_.send_now(client_.stream, got);
   }
 }
 
@@ -204,12 +206,13 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
       body += data;
     } else if (to_client == Framing::chunked) {
       http::append_chunk(to_client_, data);
+    } else if (to_client_.empty()) {
+      to_client_ = client_.send_now(client_.stream, data);
     } else {
-      to_client_ += data;
+      to_client_ += data;  // after the head
     }
   };
-  for (;;) {
-    std::string_view input{from_origin_};
+  for (std::string_view input{from_origin_};;) {
     if (head.framing == Framing::length) {
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, input.size()));
       pass(input.substr(0, size));
@@ -231,14 +234,14 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
     } else if (!input.empty()) {
       origin_reusable_ = false;
     }
-    from_origin_.clear();
+    from_origin_.clear();  // it held what came with the head
     if (scrubber_ && head.framing != Framing::none) {
       const Reason failed = co_await send_scrubbed(body, ended, to_client);
       if (failed != Reason::none) co_return failed;
       body.clear();
     }
     if (ended && to_client == Framing::chunked) to_client_ += "0\r\n\r\n";
-    if (!to_client_.empty()) {
+    if (!to_client_.empty() || client_.stream.has_unsent()) {
       status_ = head.status;  // from here on the client has seen some of it
       const bool sent = co_await client_.send_to(client_.stream, to_client_);
       if (!sent) co_return client_.cancelled_or(Reason::idle_timeout);
@@ -246,9 +249,10 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
     to_client_.clear();
     answer_is_whole_ = ended;
     if (ended) co_return Reason::none;
-    const Reason failed = co_await read_origin();
+    input = {};
+    const Reason failed = co_await read_origin(input);
     if (failed != Reason::none) co_return failed;
-    if (!from_origin_.empty()) continue;
+    if (!input.empty()) continue;
     if (head.framing != Framing::to_close) co_return Reason::origin_bad_response;  // cut short
     ended = true;
   }

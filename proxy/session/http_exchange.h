@@ -37,6 +37,7 @@ class HttpExchange {
   using Reason = acl::Reason;
   // The most that one exchange moves before the other connections go first.
   static constexpr std::size_t max_burst = 64 * 1024;
+  static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 
   [[nodiscard]] Reason read_target();
   [[nodiscard]] std::optional<http::AbsoluteTarget> parse_target() const;
@@ -64,7 +65,7 @@ class HttpExchange {
   [[nodiscard]] Reason scan_held();
   [[nodiscard]] Reason scan_head();
   [[nodiscard]] Reason scan_held_body();
-  [[nodiscard]] Reason scan_piece(std::string& data, bool is_end);
+  [[nodiscard]] Reason scan_piece(std::string_view data, bool is_end, std::size_t& clean);
   [[nodiscard]] Reason scan_frames(std::string& bytes);
   void hold_frames(std::string& bytes, std::size_t payload_bytes);
   [[nodiscard]] Reason judge_search(std::string_view place);
@@ -75,7 +76,7 @@ class HttpExchange {
   Detached upload();
   Task<Reason> send_body();
   Task<Reason> send_piece(std::string_view data, bool is_end);
-  Task<bool> body_is_here();
+  Task<bool> next_of_body(std::string_view& data, std::uint64_t most = no_limit);
   [[nodiscard]] Reason why_it_ends() const noexcept;
   Task<Reason> pay(std::size_t bytes);
   Task<Reason> send_paid(std::string_view bytes);
@@ -85,7 +86,7 @@ class HttpExchange {
   Task<Reason> receive_body(const http::ResponseHead& head);
   Task<Reason> send_scrubbed(std::string_view body, bool is_end, http::Framing framing);
   Task<Reason> relay_websocket(const http::ResponseHead& head);
-  Task<Reason> read_origin();
+  Task<Reason> read_origin(std::string_view& got);
   void begin_usage(const http::ResponseHead& head);
   void read_usage(std::string_view body);
   [[nodiscard]] std::uint64_t tokens_used(Reason reason) const;

@@ -286,9 +286,9 @@ Task<HttpExchange::Reason> HttpExchange::hold_body() {
   co_return Reason::none;
 }
 
-// Looks at the next piece of the body and turns it into what may be sent now.
-HttpExchange::Reason HttpExchange::scan_piece(std::string& data, bool is_end) {
-  if (is_clean_) return Reason::none;
+// Looks at the next piece of the body. From then on so many bytes of held_back_ may be sent.
+HttpExchange::Reason HttpExchange::scan_piece(std::string_view data, bool is_end,
+                                              std::size_t& clean) {
   const std::size_t known = std::min(scanned_, data.size());
   scanned_ -= known;
   using More = scan::Search::More;
@@ -302,8 +302,7 @@ HttpExchange::Reason HttpExchange::scan_piece(std::string& data, bool is_end) {
   const Reason found = judge_search("the body");
   if (found != Reason::none) return found;
   const std::size_t kept = is_end ? 0 : fresh_ + std::max(least_held_back, scan_texts_->longest());
-  data.assign(held_back_, 0, held_back_.size() - std::min(held_back_.size(), kept));
-  held_back_.erase(0, data.size());
+  clean = held_back_.size() - std::min(held_back_.size(), kept);
   return Reason::none;
 }
 

@@ -31,15 +31,21 @@ Task<HttpExchange::Reason> HttpExchange::pay(std::size_t bytes) {
   }
 }
 
+// The bytes may be in the worker's buffer: what cannot be sent at once is copied before a wait.
 Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
+  std::string kept;
   if (const std::size_t paid = request_.up.take(bytes.size()); paid < bytes.size()) {
     request_.up.give_back(paid);
-    const Reason unpaid = co_await pay(bytes.size());
+    kept = bytes;
+    const Reason unpaid = co_await pay(kept.size());
     if (unpaid != Reason::none) co_return unpaid;
+    bytes = kept;
   }
-  const bool sent = co_await client_.send_to(connector_.origin, bytes, &request_.bytes_up);
-  if (!sent) {
-    co_return client_.cancelled_or(Reason::origin_bad_response);
+  bytes = client_.send_now(connector_.origin, bytes, &request_.bytes_up);
+  if (!bytes.empty() || connector_.origin.has_unsent()) {
+    if (kept.empty()) bytes = kept = bytes;
+    const bool sent = co_await client_.send_to(connector_.origin, bytes, &request_.bytes_up);
+    if (!sent) co_return client_.cancelled_or(Reason::origin_bad_response);
   }
   client_.set_deadline(client_.context.limits.idle_timeout, Reason::idle_timeout);
   co_return Reason::none;
@@ -72,17 +78,20 @@ Detached HttpExchange::upload() {
 
 Task<HttpExchange::Reason> HttpExchange::send_body() {
   std::string& in = client_.in;
+  std::string_view data;
   if (is_relaying_) {
     for (;;) {
-      const bool more = co_await body_is_here();
+      const bool more = co_await next_of_body(data);
       if (!more && client_.is_cancelled()) co_return client_.cancelled();
       if (!more) break;
       if (search_) {
+        if (in.empty()) in = data;
         const Reason found = scan_frames(in);
         if (found != Reason::none) co_return found;
         if (in.empty()) continue;  // it waits for the rest of its message
+        data = in;
       }
-      const Reason failed = co_await send_paid(in);
+      const Reason failed = co_await send_paid(data);
       if (failed != Reason::none) co_return failed;
       in.clear();
     }
@@ -91,21 +100,22 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
   }
   if (head_.framing == http::Framing::length) {
     for (std::uint64_t left = head_.content_length; left > 0;) {
-      const bool more = co_await body_is_here();
+      const bool more = co_await next_of_body(data, left);
       if (!more) co_return why_it_ends();
-      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left, in.size()));
+      const std::size_t size = data.size();
       left -= size;
-      const Reason failed = co_await send_piece(std::string_view{in}.substr(0, size), left == 0);
+      const Reason failed = co_await send_piece(data, left == 0);
       if (failed != Reason::none) co_return failed;
-      in.erase(0, size);
+      in.erase(0, size);  // what came with the head; later reads are not put there
     }
     co_return Reason::none;
   }
   http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
-  std::string out, clean;
+  std::string out, chunks;
   for (;;) {
-    const bool more = co_await body_is_here();
+    const bool more = co_await next_of_body(data);
     if (!more) co_return why_it_ends();
+    if (in.empty()) in = data;  // the next request may follow in the same read
     std::size_t used = 0;
     auto kind = http::ChunkedDecoder::Step::Kind::data;
     while (kind == http::ChunkedDecoder::Step::Kind::data) {
@@ -115,19 +125,22 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
       if (kind == http::ChunkedDecoder::Step::Kind::data) {
         body_bytes_ += step.data.size();
         if (!search_) http::append_chunk(out, step.data);
-        if (search_) clean += step.data;
+        if (search_) chunks += step.data;
       }
     }
     if (max_body_ && body_bytes_ > *max_body_) co_return Reason::body_too_large;
     in.erase(0, used);
     if (kind == http::ChunkedDecoder::Step::Kind::bad) co_return Reason::bad_request;
     const bool ended = kind == http::ChunkedDecoder::Step::Kind::end;
-    if (search_) {
-      const Reason found = scan_piece(clean, ended);
+    if (search_ && !is_clean_) {
+      std::size_t clean = 0;
+      const Reason found = scan_piece(chunks, ended, clean);
       if (found != Reason::none) co_return found;
+      chunks.assign(held_back_, 0, clean);
+      held_back_.erase(0, clean);
     }
-    if (!clean.empty()) http::append_chunk(out, clean);
-    clean.clear();
+    if (!chunks.empty()) http::append_chunk(out, chunks);
+    chunks.clear();
     if (ended) out += "0\r\n\r\n";
     const Reason failed = co_await send_paid(out);
     if (failed != Reason::none || ended) co_return failed;
@@ -137,10 +150,12 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
 
 Task<HttpExchange::Reason> HttpExchange::send_piece(std::string_view data, bool is_end) {
   if (!search_ || is_clean_) co_return co_await send_paid(data);
-  std::string clean{data};
-  const Reason found = scan_piece(clean, is_end);
+  std::size_t clean = 0;
+  const Reason found = scan_piece(data, is_end, clean);
   if (found != Reason::none) co_return found;
-  co_return co_await send_paid(clean);
+  const Reason failed = co_await send_paid(std::string_view{held_back_}.substr(0, clean));
+  held_back_.erase(0, clean);
+  co_return failed;
 }
 
 // No more of the body will come: Stile cut it, or the client ended it too early.
@@ -148,15 +163,18 @@ HttpExchange::Reason HttpExchange::why_it_ends() const noexcept {
   return client_.cancelled_or(Reason::bad_request);
 }
 
-Task<bool> HttpExchange::body_is_here() {
-  while (client_.in.empty() && !upload_stopped_) {
+// The bytes that came with the head, or new ones in the worker's buffer: valid until the next wait.
+Task<bool> HttpExchange::next_of_body(std::string_view& data, std::uint64_t most) {
+  data = std::string_view{client_.in}.substr(
+      0, static_cast<std::size_t>(std::min<std::uint64_t>(most, client_.in.size())));
+  while (data.empty() && !upload_stopped_) {
     if (is_to_wait()) {
       co_await client_.stream.socket().readable_again();
       continue;
     }
-    const bool more = co_await client_.read_more();
-    if (!more) co_return false;
-    burst_ += client_.in.size();
+    co_await client_.stream.socket().readable();
+    if (!client_.read_now(data, most)) co_return false;
+    burst_ += data.size();
   }
   co_return !upload_stopped_;
 }

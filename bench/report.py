@@ -38,6 +38,7 @@ SIZE = [
     ("memory of an idle tunnel, KiB", "idle", None),
     ("CONNECT with 9,500 tunnels open, × none", "idle", "beside_by_alone"),
     ("CONNECT with 1,000,000 rules, × 1,000", "rules", "by_1000"),
+    ("CONNECT of 1,000 agents in turn, × 1 agent", "agents", "by_1"),
     ("start with 100,000 rules, ms", "start", "ms_100000"),
     ("start with 1,000,000 rules, ms", "start", "ms_1000000"),
     ("slowest CONNECT in a reload of 100,000 rules, ms", "reload", "max_ms"),

@@ -16,7 +16,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from runner import contenders, decisions, load, opened, rules, scenarios, syscalls, tunnels  # noqa: E402
+from runner import agents, contenders, decisions, load, opened, rules, scenarios, syscalls, tunnels  # noqa: E402
 
 SCENARIOS = {
     "connect": scenarios.connect,
@@ -29,6 +29,7 @@ SCENARIOS = {
     "bulk-down-64": scenarios.bulk("down", 64),
     "bulk-up-64-one-agent": scenarios.bulk("up", 64, one_agent=True),
     "bulk-down-64-one-agent": scenarios.bulk("down", 64, one_agent=True),
+    "agents": agents.agents,
     **opened.SCENARIOS,
     "idle": tunnels.idle,
     "start": rules.start,

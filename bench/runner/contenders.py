@@ -27,6 +27,7 @@ class Setup:
     kind: str = "tunnel"  # tunnel | refuse | forward | hosts
     rules: pathlib.Path | None = None  # allowlist, one pattern a line; it holds origin.test
     one_agent: bool = False
+    agents: int = 0  # one for each of so many source addresses; 0: AGENTS
 
 
 class Running:
@@ -152,7 +153,7 @@ class Stile(Contender):
         rules = (f'allow_files = ["{setup.rules}"]' if setup.rules
                  else 'allow = [".anthropic.com", "api.github.com", ".origin.test"]')
         sources = ["127.0.1.0/24"] if setup.one_agent else [
-            f"127.0.1.{n}" for n in range(1, AGENTS + 1)]
+            f"127.0.{1 + n // 256}.{n % 256}" for n in range(1, (setup.agents or AGENTS) + 1)]
         config = stile_config.write(
             work, f"127.0.0.1:{port}", {"origin.test": ORIGIN, **HOSTS},
             [(f"agent-{n}", source, rules) for n, source in enumerate(sources, 1)],

@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "base/ascii.h"
 #include "scan/alphabet.h"
 
@@ -66,9 +70,24 @@ void append_from(std::size_t character, std::size_t run_size, std::string_view b
   }
 }
 
+constexpr std::array<std::uint8_t, 256> hex_values = [] {
+  std::array<std::uint8_t, 256> table{};
+  for (unsigned c = 0; c < 128; ++c) {
+    const int value = hex_value(static_cast<char>(c));
+    table[c] = static_cast<std::uint8_t>(value < 0 ? 0 : value);
+  }
+  return table;
+}();
+
+// The run has only hexadecimal digits.
 void append_hex_run(std::string_view run, std::string& out) {
-  for (; run.size() >= 2; run.remove_prefix(2)) {
-    out += static_cast<char>(hex_value(run[0]) * 16 + hex_value(run[1]));
+  const auto value = [&](std::size_t i) {
+    return unsigned{hex_values[static_cast<unsigned char>(run[i])]};
+  };
+  const std::size_t begin = out.size(), count = run.size() / 2;
+  out.resize(begin + count);
+  for (std::size_t i = 0; i < count; ++i) {
+    out[begin + i] = static_cast<char>(value(2 * i) << 4U | value(2 * i + 1));
   }
 }
 
@@ -167,50 +186,51 @@ std::size_t read_escape(std::string_view text, char& character) {
   }
 }
 
-// The nearest place of either character from `from` on; the size of the text if there is none.
-class NextEscape {
- public:
-  explicit NextEscape(std::string_view text)
-      : text_{text}, percent_{find('%', 0)}, back_{find('\\', 0)} {}
-  std::size_t from(std::size_t at) {
-    if (percent_ < at) percent_ = find('%', at);
-    if (back_ < at) back_ = find('\\', at);
-    return std::min(percent_, back_);
+// The nearest place of % or a backslash from `at` on; the size of the text if there is none.
+std::size_t next_escape(std::string_view text, std::size_t at) noexcept {
+#if defined(__SSE2__)
+  constexpr std::size_t step = 16;
+  const __m128i percent = _mm_set1_epi8('%'), back = _mm_set1_epi8('\\');
+  for (; at + step <= text.size(); at += step) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    const int found = _mm_movemask_epi8(
+        _mm_or_si128(_mm_cmpeq_epi8(bytes, percent), _mm_cmpeq_epi8(bytes, back)));
+    if (found == 0) continue;
+    return at + static_cast<std::size_t>(__builtin_ctz(static_cast<unsigned>(found)));
   }
-
- private:
-  [[nodiscard]] std::size_t find(char c, std::size_t at) const {
-    return std::min(text_.find(c, at), text_.size());
-  }
-  std::string_view text_;
-  std::size_t percent_, back_;
-};
+#endif
+  while (at < text.size() && text[at] != '%' && text[at] != '\\') ++at;
+  return at;
+}
 
 }  // namespace
 
+// No escape is shorter than what it stands for.
 bool unescape(std::string_view text, std::string& out) {
-  NextEscape next{text};
+  char* to = nullptr;
   std::size_t done = 0;
-  bool has_any = false;
-  for (std::size_t at = next.from(0); at < text.size();) {
+  for (std::size_t at = next_escape(text, 0); at < text.size();) {
     char character = 0;
     const std::size_t size = read_escape(text.substr(at, 6), character);
     if (size == 0) {
-      at = next.from(at + 1);
+      at = next_escape(text, at + 1);
       continue;
     }
-    if (!has_any) {
-      has_any = true;
-      out.clear();
-      out.reserve(text.size());
+    if (to == nullptr) {
+      out.resize(text.size());
+      to = out.data();
     }
-    out.append(text.substr(done, at - done));
-    out += character;
+    std::memcpy(to, text.data() + done, at - done);
+    to += at - done;
+    *to++ = character;
     done = at + size;
-    at = next.from(done);
+    at = next_escape(text, done);
   }
-  if (has_any) out.append(text.substr(done));
-  return has_any;
+  if (to == nullptr) return false;
+  std::memcpy(to, text.data() + done, text.size() - done);
+  to += text.size() - done;
+  out.resize(static_cast<std::size_t>(to - out.data()));
+  return true;
 }
 
 void append_decoded_runs(std::string_view text, bool tries_offsets, std::string& out) {

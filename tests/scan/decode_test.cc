@@ -29,6 +29,21 @@ TEST(Unescape, LeavesWhatIsNoEscape) {
   EXPECT_EQ(unescaped("%%41%"), "%A%");
 }
 
+TEST(Unescape, FindsEscapesAtEveryPlaceOfABlock) {
+  for (std::size_t size = 3; size < 70; ++size) {
+    for (std::size_t at = 0; at + 3 <= size; ++at) {
+      std::string text(size, '.'), expected(size - 2, '.');
+      text.replace(at, 3, at % 2 == 0 ? "%2a" : "%2A");
+      expected[at] = '*';
+      EXPECT_EQ(unescaped(text), expected);
+      text.replace(at, 3, "\\t.");
+      expected = std::string(size - 1, '.');
+      expected[at] = '\t';
+      EXPECT_EQ(unescaped(text), expected);
+    }
+  }
+}
+
 TEST(DecodedRuns, AreReadFromEachOffset) {
   const std::string text = "a text that is long enough";
   for (const std::string before : {"", "x", "xy", "xyz"}) {

@@ -127,7 +127,7 @@ HttpExchange::Reason HttpExchange::scan_held() {
       return Reason::bad_request;
     }
     search_.emplace(scan_texts_, search_of(codings));
-    control_search_.emplace(scan_texts_, scan::Search::Of::head);
+    if (wants_websocket_) control_search_.emplace(scan_texts_, scan::Search::Of::head);
     if (head_.framing != http::Framing::none) {
       const Reason in_body = scan_held_body();
       if (in_body != Reason::none) return in_body;

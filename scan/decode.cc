@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -91,9 +92,57 @@ void append_hex_run(std::string_view run, std::string& out) {
   }
 }
 
-// Where a run in base64 ends that may be broken into lines.
-std::size_t end_of_lines(std::string_view text, std::size_t first) {
-  std::size_t line = first, end = first;
+#if defined(__SSE2__)
+constexpr std::size_t block = 16;
+
+__m128i load_block(const char* at) noexcept {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+}
+unsigned bits_of(__m128i bytes) noexcept { return static_cast<unsigned>(_mm_movemask_epi8(bytes)); }
+
+// Which of the characters of a block are not of base64_any, one bit each.
+unsigned others_in_block(const char* at) noexcept {
+  const __m128i bytes = load_block(at), lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+  const auto between = [](__m128i value, char first, char last) {
+    return _mm_and_si128(_mm_cmpgt_epi8(value, _mm_set1_epi8(static_cast<char>(first - 1))),
+                         _mm_cmplt_epi8(value, _mm_set1_epi8(static_cast<char>(last + 1))));
+  };
+  const auto is = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
+  const __m128i letters = between(lower, 'a', 'z');
+  const __m128i digits = between(bytes, '/', '9');  // the slash comes before the digits
+  const __m128i marks = _mm_or_si128(_mm_or_si128(is('+'), is('-')), is('_'));
+  return 0xffffU & ~bits_of(_mm_or_si128(_mm_or_si128(letters, digits), marks));
+}
+#endif
+
+struct Run {
+  std::size_t first, end;
+};
+
+// The next run of base64 from `from` on that is long enough; empty, at the end of the text, if
+// there is none.
+Run next_run(std::string_view text, std::size_t from) noexcept {
+  std::size_t first = from, at = from;
+#if defined(__SSE2__)
+  for (; at + block <= text.size(); at += block) {
+    const unsigned others = others_in_block(text.data() + at);
+    if (others == 0) continue;
+    const std::size_t end = at + static_cast<std::size_t>(std::countr_zero(others));
+    if (end - first >= least_base64) return {first, end};
+    first = at + static_cast<std::size_t>(std::bit_width(others));  // after the last one
+  }
+#endif
+  for (; at < text.size(); ++at) {
+    if (is_in(base64_any, text[at])) continue;
+    if (at - first >= least_base64) return {first, at};
+    first = at + 1;
+  }
+  return at - first >= least_base64 ? Run{first, at} : Run{at, at};
+}
+
+// Where a run in base64 ends that may be broken into lines, of which the first was found.
+std::size_t end_of_lines(std::string_view text, Run run) {
+  std::size_t line = run.first, end = run.end;
   for (;;) {
     while (end < text.size() && is_in(base64_any, text[end])) ++end;
     std::size_t next = end;
@@ -189,14 +238,12 @@ std::size_t read_escape(std::string_view text, char& character) {
 // The nearest place of % or a backslash from `at` on; the size of the text if there is none.
 std::size_t next_escape(std::string_view text, std::size_t at) noexcept {
 #if defined(__SSE2__)
-  constexpr std::size_t step = 16;
   const __m128i percent = _mm_set1_epi8('%'), back = _mm_set1_epi8('\\');
-  for (; at + step <= text.size(); at += step) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
-    const int found = _mm_movemask_epi8(
-        _mm_or_si128(_mm_cmpeq_epi8(bytes, percent), _mm_cmpeq_epi8(bytes, back)));
-    if (found == 0) continue;
-    return at + static_cast<std::size_t>(__builtin_ctz(static_cast<unsigned>(found)));
+  for (; at + block <= text.size(); at += block) {
+    const __m128i bytes = load_block(text.data() + at);
+    const unsigned found =
+        bits_of(_mm_or_si128(_mm_cmpeq_epi8(bytes, percent), _mm_cmpeq_epi8(bytes, back)));
+    if (found != 0) return at + static_cast<std::size_t>(std::countr_zero(found));
   }
 #endif
   while (at < text.size() && text[at] != '%' && text[at] != '\\') ++at;
@@ -235,25 +282,17 @@ bool unescape(std::string_view text, std::string& out) {
 
 void append_decoded_runs(std::string_view text, bool tries_offsets, std::string& out) {
   std::string lines, scratch;
-  // A run that is long enough covers a multiple of its least length.
-  for (std::size_t i = least_base64 - 1; i < text.size(); i += least_base64) {
-    if (!is_in(base64_any, text[i])) continue;
-    std::size_t first = i;
-    while (first > 0 && is_in(base64_any, text[first - 1])) --first;
-    std::size_t end = i;
-    while (end < text.size() && is_in(base64_any, text[end])) ++end;
-    if (end - first >= least_base64) {
-      const std::size_t last = end - first >= least_line ? end_of_lines(text, first) : end;
-      if (last > end) {
-        lines.assign(text.substr(first, last - first));
-        std::erase_if(lines, [](char c) { return c == '\r' || c == '\n'; });
-        append_run(lines, tries_offsets, scratch, out);
-      } else {
-        append_run(text.substr(first, end - first), tries_offsets, scratch, out);
-      }
-      end = last;
+  for (Run run = next_run(text, 0); run.first < text.size(); run = next_run(text, run.end)) {
+    const std::size_t size = run.end - run.first;
+    const std::size_t last = size >= least_line ? end_of_lines(text, run) : run.end;
+    if (last > run.end) {
+      lines.assign(text.substr(run.first, last - run.first));
+      std::erase_if(lines, [](char c) { return c == '\r' || c == '\n'; });
+      append_run(lines, tries_offsets, scratch, out);
+    } else {
+      append_run(text.substr(run.first, size), tries_offsets, scratch, out);
     }
-    i = std::max(i, end);
+    run.end = last;
   }
 }
 

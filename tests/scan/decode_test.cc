@@ -84,6 +84,19 @@ TEST(DecodedRuns, AreDecodedToTheirLastWholeByte) {
   }
 }
 
+TEST(DecodedRuns, AreFoundAtEveryPlaceOfABlock) {
+  for (std::size_t before = 0; before < 40; ++before) {
+    for (std::size_t size = 20; size < 60; ++size) {
+      const std::string run = samples::random_text(size, static_cast<unsigned>(size), "+/-_zZ09");
+      for (const std::string edge : {"@", "[", "`", "{", ":", ".", ",", "^", "\x80", "\xff"}) {
+        std::string out;
+        append_decoded_runs(std::string(before, '.') + edge + run + edge + "abc ", false, out);
+        EXPECT_EQ(out.size(), size < 22 ? 0 : 6 * size / 8 + 1) << before << edge << run;
+      }
+    }
+  }
+}
+
 TEST(DecodedRuns, AreReadOverLines) {
   const std::string text = samples::random_text(500, 1, "ab cd");
   std::string lines;

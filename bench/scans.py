@@ -30,13 +30,16 @@ VARIANTS = {"off": [], "tokens": ["tokens"], "all sets": ["tokens", "private-key
 
 
 def bodies():
-    """As coding agents send them to models: conversations with code, and images."""
+    """As coding agents send them: files, compressed files, and to models conversations with code, and images."""
     part = (r'{"role":"user","content":[{"type":"tool_result","content":"#include <vector>\n\nint main() {\n'
             r'  std::vector<int> numbers{1, 2, 3};\n  for (const int n : numbers) std::printf(\"%d\\n\", n);\n}\n'
             r'// see https://example.com/docs/some/page?x=1 and commit 8f6e1f4a2b0c9d7e5f3a1b2c4d6e8f0a1b3c"}]},')
     conversation = (part * (MIB // len(part) + 1)).encode()
     image = base64.b64encode(random.Random(1).randbytes(MIB * 3 // 4))
-    return {"1 MiB conversation": (conversation[:MIB], 16), "1 MiB image in base64": (image[:MIB], 16),
+    line = b"  for (const int n : numbers) std::printf(\"%d, \", n);  // see https://example.com/docs/some/page\n"
+    return {"1 MiB source file": (line * (MIB // len(line)), 16),
+            "1 MiB random bytes": (random.Random(2).randbytes(MIB), 16),
+            "1 MiB conversation": (conversation[:MIB], 16), "1 MiB image in base64": (image[:MIB], 16),
             "1 KiB conversation": (conversation[:1024], 400)}
 
 

@@ -23,7 +23,8 @@ std::string text(const Ech& ech) {
   std::string patterns;
   for (const auto& set : ech.hosts.sets) {
     for (std::uint32_t index = 0; index < set->size(); ++index) {
-      patterns += (patterns.empty() ? "" : ", ") + RuleRef{set.get(), index}.pattern();
+      if (!patterns.empty()) patterns += ", ";
+      patterns += RuleRef{set.get(), index}.pattern();
     }
   }
   return patterns.empty() ? "refuse" : patterns;

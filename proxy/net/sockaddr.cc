@@ -11,6 +11,16 @@
 #include "base/decimal.h"
 
 namespace stile::net {
+namespace {
+
+char* write_octet(char* at, unsigned value) noexcept {
+  if (value >= 100) *at++ = static_cast<char>('0' + value / 100);
+  if (value >= 10) *at++ = static_cast<char>('0' + value / 10 % 10);
+  *at++ = static_cast<char>('0' + value % 10);
+  return at;
+}
+
+}  // namespace
 
 SockAddr::SockAddr(const acl::Address& address, std::uint16_t port) noexcept {
   if (address.is_v4()) {
@@ -59,20 +69,18 @@ std::uint16_t SockAddr::port() const noexcept {
   return ntohs(port);
 }
 
-// Each line of the audit log has two of them.
+// Each line of the audit log has two of them, nearly all of IPv4.
 std::string endpoint_text(const acl::Address& address, std::uint16_t port) {
-  std::string text;
   if (address.is_v4()) {
     std::array<char, sizeof "255.255.255.255:65535"> written;
     char* at = written.data();
-    char* const end = at + written.size();
     for (int shift = 24; shift >= 0; shift -= 8) {
-      at = std::to_chars(at, end, address.v4_value() >> shift & 0xff).ptr;
+      at = write_octet(at, address.v4_value() >> shift & 0xff);
       *at++ = shift == 0 ? ':' : '.';
     }
-    return text.assign(written.data(), std::to_chars(at, end, port).ptr);
+    return {written.data(), std::to_chars(at, written.data() + written.size(), port).ptr};
   }
-  text.append("[").append(address.text()).append("]:");
+  std::string text = "[" + address.text() + "]:";
   append_decimal(text, port);
   return text;
 }

@@ -7,6 +7,9 @@
 namespace stile::session {
 namespace {
 
+// Of an answer: `Via`, `Connection`, and what frames its body.
+constexpr std::size_t added_to_head = 128;
+
 // `texts` holds what the views of the head point into.
 void scrub_head(http::Scrubber& scrubber, http::ResponseHead& head,
                 std::vector<std::string>& texts) {
@@ -191,6 +194,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
   }
   const bool is_leaving = client_.context.shared.leaving.load(std::memory_order_relaxed);
   if (to_client == Framing::to_close || client_.drains || is_leaving) keep_alive_ = false;
+  to_client_.reserve(from_origin_.size() + added_to_head);
   write_answer_head(head, to_client);
   begin_usage(head);
   answer_has_body_ = head.framing != Framing::none;

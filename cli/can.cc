@@ -69,9 +69,11 @@ void print_secret(const config::Capability& capability,
 }
 
 void print(const config::Capability& capability,
-           const std::vector<config::RequestSettings>& requests, bool is_sample) {
+           const std::vector<config::RequestSettings>& requests,
+           const std::vector<std::string>& parameters) {
   std::cout << capability.usage() << ": " << printable(capability.about) << "\n\n";
-  if (is_sample && !capability.parameters.empty()) std::cout << "With sample parameters:\n";
+  if (parameters.empty() && !capability.parameters.empty())
+    std::cout << "With sample parameters:\n";
   Table table{{{"HOST"}, {"METHODS"}, {"PATHS", Column::Align::left, Column::Cut::never}}};
   for (const auto& request : requests) {
     auto paths = joined_texts(request.paths);
@@ -86,9 +88,10 @@ void print(const config::Capability& capability,
   if (!capability.clients.empty()) std::cout << "\nClients:\n";
   for (const auto& one : capability.clients) std::cout << "  - " << printable(one) << '\n';
   if (capability.secret) print_secret(capability, requests);
+  std::string entry = parameters.empty() ? capability.usage() : capability.name;
+  for (const auto& parameter : parameters) entry += ' ' + parameter;
   std::cout << "\nfile      " << printable(capability.place.file) << "\n  use it: can = [\""
-            << capability.usage() << "\"] in [[agent]], or stile run --can \"" << capability.usage()
-            << "\" -- COMMAND\n";
+            << entry << "\"] in [[agent]], or stile run --can \"" << entry << "\" -- COMMAND\n";
 }
 
 int list_all(const config::Capabilities& capabilities, bool is_json) {
@@ -100,6 +103,11 @@ int list_all(const config::Capabilities& capabilities, bool is_json) {
   }
   if (is_json) {
     std::cout << Json{{"capabilities", list}}.dump() << '\n';
+  } else if (table.is_empty()) {
+    std::cerr
+        << "stile: there are no capabilities in " << joined(Json{config::capability_directories()})
+        << "\n  next: STILE_CAPABILITIES=DIRECTORY stile can   (in the sources: capabilities)\n";
+    return failed;
   } else {
     table.print(std::cout, Terminal::of_output());
   }
@@ -127,7 +135,7 @@ int show_one(const config::Capabilities& capabilities, const CanOptions& options
     json.set("requests", list);
     std::cout << json.dump() << '\n';
   } else {
-    print(*capability, *requests, words.empty());
+    print(*capability, *requests, words);
   }
   return fine;
 }

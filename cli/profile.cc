@@ -79,6 +79,10 @@ int list_profiles(const std::vector<std::string>& directories, bool is_json) {
   }
   if (is_json) {
     std::cout << Json{{"profiles", list}}.dump() << '\n';
+  } else if (table.is_empty()) {
+    std::cerr << "stile: there are no profiles in " << joined(Json{directories})
+              << "\n  next: STILE_PROFILES=DIRECTORY stile profile   (in the sources: profiles)\n";
+    return failed;
   } else {
     table.print(std::cout, Terminal::of_output());
   }

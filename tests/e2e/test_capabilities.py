@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from harness.cli import stile
+from harness.cli import environment, stile
 from harness.http_origin import response
 from harness.inside import Inside
 
@@ -374,6 +374,10 @@ def test_stile_can_lists_and_shows(tmp_path):
     shown = stile("can", "github:read", "acme/app")
     assert shown.code == 0 and "/repos/acme/app/**" in shown.out
     assert "It cannot prevent:" in shown.out and 'header = "Authorization"' in shown.out
+    assert 'stile run --can "github:read acme/app" -- COMMAND' in shown.out
+    assert "\\x" not in shown.out  # a character that the texts must not have
+    none = stile("can", env=environment(STILE_CAPABILITIES=str(tmp_path)))
+    assert none.code == 1 and f"there are no capabilities in {tmp_path}" in none.err
     found = json.loads(stile("can", "git:push", "--json").out)
     assert found["usage"] == "git:push HOST/PATH REF..." and len(found["requests"]) == 2
     names = [one["name"] for one in json.loads(stile("can", "--json").out)["capabilities"]]

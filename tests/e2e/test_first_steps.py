@@ -11,7 +11,8 @@ import pytest
 
 from harness.stiled import binary
 
-RUN = pathlib.Path(__file__).parents[2] / "scripts/run"
+REPOSITORY = pathlib.Path(__file__).parents[2]
+RUN = REPOSITORY / "scripts/run"
 
 # In a network and mount namespace of its own, so that no port and no file is in the way.
 SCRIPT = """
@@ -38,25 +39,30 @@ def test_a_new_user_gets_where_the_lines_lead():
 
 
 def follow(folder):
-    home, tools = folder / "home", folder / "cmd"
+    home, tools = folder / "home", folder / "build/cmd"
     home.mkdir()
-    tools.mkdir()
-    os.chown(home, 65534, 65534)
+    tools.mkdir(parents=True)
+    (folder / "scripts").mkdir()
+    for owned in (home, tools.parent):
+        os.chown(owned, 65534, 65534)
+    for name in ("capabilities", "profiles"):
+        shutil.copytree(REPOSITORY / name, folder / name)
     for name in ("stile", "stiled"):
         shutil.copy(binary(name), tools)
-    shutil.copy(RUN, tools / "run")
+    shutil.copy(RUN, folder / "scripts/run")
     lines = [line for line in re.findall(r"^  (\S.*)$", RUN.read_text(), re.MULTILINE)
              if line.startswith(("stile ", "curl "))]
-    assert len(lines) >= 7
+    assert len(lines) >= 8
     tries = f"PATH={tools}:$PATH; " + "".join(
         f"{line.split('#')[0]}; echo \"$? {line.split()[0]}\";" for line in lines)
-    done = subprocess.run(["unshare", "-nm", "sh", "-c", SCRIPT, tools / "run", tools, tries],
+    done = subprocess.run(["unshare", "-nm", "sh", "-c", SCRIPT, folder / "scripts/run", tools, tries],
                           capture_output=True, text=True, timeout=120, check=False, cwd=home,
                           env={"PATH": os.environ["PATH"], "HOME": home})
     out = done.stdout
     assert f"PATH={tools}:$PATH" in out, out + done.stderr
     assert re.findall(r"^(\d+) (curl|stile)$", out, re.MULTILINE) == [
         ("56", "curl"), ("56", "curl"), ("56", "curl"),  # there is no DNS here for the first
-        ("1", "stile"), ("0", "stile"), ("0", "stile"), ("0", "curl")], out + done.stderr
+        ("1", "stile"), ("0", "stile"), ("0", "stile"), ("0", "stile"), ("0", "curl")], out + done.stderr
     assert "local may reach example.com for 10m" in out
+    assert "npm:install" in out  # the capabilities of the sources
     assert 'reason="host-not-allowed"' in out and "exit 0" in out

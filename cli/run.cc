@@ -2,16 +2,22 @@
 #include "run/run.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <tuple>
 
 #include "acl/pattern.h"
+#include "base/nearest.h"
+#include "base/quoted.h"
 #include "cli/argument_checks.h"
 #include "cli/command_list.h"
 #include "config/api_providers.h"
+#include "config/capability.h"
+#include "config/profile.h"
 
 namespace stile::cli {
 namespace {
@@ -33,6 +39,30 @@ std::string check_allowed(const std::string& text) {
 std::string check_secret(const std::string& text) {
   const auto secret = config::parse_secret(text);
   return secret ? std::string{} : text + ": " + secret.error().message;
+}
+
+// The files of capabilities may have mistakes; the run itself reports those.
+std::string check_capability(const std::string& text) {
+  const auto known = config::Capabilities::load(config::capability_directories(), ::geteuid());
+  if (!known) return {};
+  const auto requests = known->expand(text);
+  return requests ? std::string{} : requests.error().message;
+}
+
+std::string check_profile(const std::string& name) {
+  const auto names = config::profile_names(config::profile_directories());
+  if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+  const auto meant = nearest(name, {names.begin(), names.end()});
+  return "there is no profile " + in_quotes(name) +
+         (meant.empty() ? "; stile profile lists them"
+                        : "; did you mean " + std::string{meant} + '?');
+}
+
+std::string check_shown(const std::string& path) {
+  struct stat status {};
+  const bool is_absent =
+      ::lstat(path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+  return is_absent ? path + " does not exist" : std::string{};
 }
 
 std::string check_exposed(const std::string& path) {
@@ -76,6 +106,7 @@ void add_run(Command& stile) {
       ->add_option("--can", options->can,
                    "a capability, such as \"github:read acme/app\"; stile can lists them")
       ->type_name("CAPABILITY")
+      ->check(check_capability)
       ->allow_extra_args(false)
       ->take_all();
   command
@@ -101,7 +132,8 @@ void add_run(Command& stile) {
   auto* profile = command
                       ->add_option("--profile", options->profile,
                                    "what this agent needs (default: the profile of COMMAND's name)")
-                      ->type_name("NAME");
+                      ->type_name("NAME")
+                      ->check(check_profile);
   command->add_flag("--no-profile", options->no_profile, "use no profile")->excludes(profile);
   command->add_flag("--dry-run", options->dry_run,
                     "print policy, files, network and limits, and run nothing");
@@ -128,7 +160,11 @@ void add_run(Command& stile) {
   for (auto [flag, paths, help] :
        {std::tuple{"--read", &options->read, "show a file or directory, read-only"},
         std::tuple{"--write", &options->write, "show a file or directory, writable"}}) {
-    command->add_option(flag, *paths, help)->type_name("PATH")->allow_extra_args(false)->take_all();
+    command->add_option(flag, *paths, help)
+        ->type_name("PATH")
+        ->check(check_shown)
+        ->allow_extra_args(false)
+        ->take_all();
   }
   command
       ->add_option("--files", options->files,

@@ -226,7 +226,7 @@ def test_a_profile_can_be_left_out_or_named(user_fence, agent):
     done = user_fence.run("--profile", "claude", command=["cat", f"{home}/.claude/settings"], config="", env=env)
     assert done.out == "settings\n"
     done = user_fence.run("--profile", "nothing", command=["echo", "ran"], config="", env=env)
-    assert done.code == 125 and "no profile nothing" in done.err and done.out == ""
+    assert done.code == 2 and "no profile 'nothing'" in done.err and done.out == ""
 
 
 def test_a_program_of_a_project_is_not_taken_for_the_agent(user_fence, agent):

@@ -122,6 +122,10 @@ def test_flags_that_make_no_sense_are_wrong_use(fence):
     for flags, word in [(["--allow", "exa mple.com"], "--allow"),
                         (["--deny", "-x.test"], "--deny"),
                         (["--expose", "/no/such/socket"], "/no/such/socket does not exist"),
+                        (["--read", "/no/such/file"], "/no/such/file does not exist"),
+                        (["--can", "npm:instal"], "did you mean npm:install?"),
+                        (["--can", "github:read"], "write 'github:read OWNER/NAME'"),
+                        (["--profile", "nothing"], "there is no profile 'nothing'"),
                         (["--allow", "http://localhost:11434"], "can never work"),
                         (["--allow", "db.localhost"], "can never work")]:
         done = fence.shell(*flags, script="echo ran")

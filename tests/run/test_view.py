@@ -77,9 +77,10 @@ def test_read_and_write_show_what_they_name(user_fence, home):
 @pytest.mark.parametrize("flag", ["--read", "--write"])
 def test_what_is_named_must_exist_and_be_no_link(user_fence, home, flag):
     (user_fence.folder / "link").symlink_to(home)
-    for path, word in [(home / "none", "none"), ("/", "--files host"), (user_fence.folder / "link", "a part of it is a link")]:
+    for path, code, word in [(home / "none", 2, "none does not exist"), ("/", 125, "--files host"),
+                             (user_fence.folder / "link", 125, "a part of it is a link")]:
         done = user_fence.shell(flag, path, script="echo ran")
-        assert done.code == 125 and word in done.err and done.out == "", done
+        assert done.code == code and word in done.err and done.out == "", done
 
 
 def test_secrets_are_covered_in_what_is_shown(user_fence, home):

@@ -48,10 +48,10 @@ class OpenEnds {
 
   void tell(std::ostream& out) const {
     for (const OpenEnd& end : listed_) {
-      out << end.place.text() << ": open end: " << end.what << '\n';
+      out << end.place.text() << ": unclosed connection: " << end.what << '\n';
     }
     if (count_ > listed_.size())
-      out << "… and " << counted(count_ - listed_.size(), "more open end") << '\n';
+      out << "… and " << counted(count_ - listed_.size(), "more unclosed connection") << '\n';
   }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
@@ -139,8 +139,9 @@ class Verification {
     }
     open_ends_.end_all();
     open_ends_.tell(out_);
-    out_ << "holds: " << counted(lines_, "line") << " in " << counted(files_, "file") << ", "
-         << counted(gaps_, "gap") << ", " << counted(open_ends_.count(), "open end") << '\n'
+    out_ << "OK: " << counted(lines_, "line") << " in " << counted(files_, "file")
+         << ", chain intact, " << counted(gaps_, "gap") << ", "
+         << counted(open_ends_.count(), "unclosed connection") << '\n'
          << "head: " << check_.head().seq << ' ' << hash_text(check_.head().hash) << '\n';
   }
 

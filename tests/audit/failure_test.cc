@@ -117,7 +117,8 @@ TEST_F(AuditFailure, LetsCloseLinesWaitAndWritesThemFirst) {
   EXPECT_EQ(write(*log, {open_record(4)}), 1u);
   EXPECT_EQ(events(), "open open open close close close open ");
   const Verified verified = verify_files({log_path_});
-  EXPECT_NE(verified.out.find("holds: 7 lines in 1 file, 0 gaps, 1 open end"), std::string::npos)
+  EXPECT_NE(verified.out.find("OK: 7 lines in 1 file, chain intact, 0 gaps, 1 unclosed connection"),
+            std::string::npos)
       << verified.out << verified.err;
 }
 
@@ -157,8 +158,9 @@ TEST_F(AuditFailure, WritesManyWaitingLinesInOrder) {
   }
   log->retry();
   const Verified verified = verify_files({log_path_});
-  EXPECT_NE(verified.out.find("holds: 4000 lines in 1 file, 0 gaps, 0 open ends"),
-            std::string::npos)
+  EXPECT_NE(
+      verified.out.find("OK: 4000 lines in 1 file, chain intact, 0 gaps, 0 unclosed connections"),
+      std::string::npos)
       << verified.out << verified.err;
 }
 

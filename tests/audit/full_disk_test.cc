@@ -77,7 +77,8 @@ TEST_F(AuditFullDisk, RefusesUntilThereIsSpaceAndThenHolds) {
   EXPECT_EQ(write(*log, {deny_record("a.example")}), 1u);
   const Verified verified = verify_files({file});
   EXPECT_EQ(verified.status, 0) << verified.err;
-  EXPECT_NE(verified.out.find(", 1 gap, 0 open ends"), std::string::npos) << verified.out;
+  EXPECT_NE(verified.out.find(", 1 gap, 0 unclosed connections"), std::string::npos)
+      << verified.out;
 }
 
 TEST_F(AuditFullDisk, AtStartIsNoReasonNotToStart) {

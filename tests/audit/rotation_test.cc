@@ -37,7 +37,7 @@ TEST_F(AuditRotation, BySizeKeepsTheChainAndTheBound) {
   for (const std::string& file : files()) EXPECT_LE(read_file(file).size(), 4096u) << file;
   const Verified verified = verify_files(files());
   EXPECT_EQ(verified.status, 0) << verified.err;
-  EXPECT_NE(verified.out.find("holds: 200 lines"), std::string::npos) << verified.out;
+  EXPECT_NE(verified.out.find("OK: 200 lines"), std::string::npos) << verified.out;
 }
 
 TEST_F(AuditRotation, BySizeKeepsOnlySoManyFiles) {
@@ -86,7 +86,7 @@ TEST_F(AuditRotation, GoesOnFromTheRotatedFileAfterARestart) {
   }
   const Verified verified = verify_files(files());
   EXPECT_EQ(verified.status, 0) << verified.err;
-  EXPECT_NE(verified.out.find("holds: 3 lines in 3 files"), std::string::npos) << verified.out;
+  EXPECT_NE(verified.out.find("OK: 3 lines in 3 files"), std::string::npos) << verified.out;
 }
 
 TEST_F(AuditRotation, SurvivesACrashBetweenItsSteps) {

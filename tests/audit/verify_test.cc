@@ -33,7 +33,8 @@ TEST_F(AuditVerify, TellsWhereEverythingEnds) {
   EXPECT_EQ(verified.status, 0);
   EXPECT_EQ(verified.err, "");
   EXPECT_EQ(verified.out,
-            "holds: 3 lines in 1 file, 0 gaps, 0 open ends\nhead: 3 " + head.hash + "\n");
+            "OK: 3 lines in 1 file, chain intact, 0 gaps, 0 unclosed connections\nhead: 3 " +
+                head.hash + "\n");
 }
 
 TEST_F(AuditVerify, TellsOfOpenEndsOverRestarts) {
@@ -47,10 +48,10 @@ TEST_F(AuditVerify, TellsOfOpenEndsOverRestarts) {
   }
   const Verified verified = verify_files({log_path_});
   EXPECT_EQ(verified.status, 0) << verified.err;
-  EXPECT_TRUE(verified.out.starts_with(log_path_ + ":3: open end: alpha api.github.com:443\n" +
-                                       log_path_ +
-                                       ":8: open end: alpha api.github.com:443\n"
-                                       "holds: 8 lines in 1 file, 0 gaps, 2 open ends\n"))
+  EXPECT_TRUE(verified.out.starts_with(
+      log_path_ + ":3: unclosed connection: alpha api.github.com:443\n" + log_path_ +
+      ":8: unclosed connection: alpha api.github.com:443\n"
+      "OK: 8 lines in 1 file, chain intact, 0 gaps, 2 unclosed connections\n"))
       << verified.out;
 }
 
@@ -63,8 +64,9 @@ TEST_F(AuditVerify, ListsOnlySomeOfManyOpenEnds) {
   }
   const Verified verified = verify_files({log_path_});
   EXPECT_EQ(verified.status, 0) << verified.err;
-  EXPECT_NE(verified.out.find("and 80 more open ends\n"), std::string::npos) << verified.out;
-  EXPECT_NE(verified.out.find("100 open ends\n"), std::string::npos);
+  EXPECT_NE(verified.out.find("and 80 more unclosed connections\n"), std::string::npos)
+      << verified.out;
+  EXPECT_NE(verified.out.find("100 unclosed connections\n"), std::string::npos);
 }
 
 TEST_F(AuditVerify, TakesAHeadThatTheLogHasOutgrown) {
@@ -111,7 +113,7 @@ TEST_F(AuditVerify, AcceptsAnEmptyLog) {
   write_file(log_path_, "");
   const Verified verified = verify_files({log_path_});
   EXPECT_EQ(verified.status, 0);
-  EXPECT_TRUE(verified.out.starts_with("holds: 0 lines in 1 file"));
+  EXPECT_TRUE(verified.out.starts_with("OK: 0 lines in 1 file"));
 }
 
 TEST_F(AuditVerify, SaysWhichFileCannotBeRead) {

@@ -55,7 +55,7 @@ def test_an_open_tunnel_goes_on_in_the_new_process(world, running):
     assert (line["bytes_up"], line["bytes_down"]) == (sent, sent)
     assert line["verdict"] == "allow" and line["rule"] == opened["rule"]
     assert [entry["event"] for entry in proxy.audit.entries()] == ["start", "open", "start", "close"]
-    assert "0 open ends" in verify(proxy)
+    assert "0 unclosed connections" in verify(proxy)
 
 
 def test_it_can_be_taken_over_again_and_again(world, running):
@@ -160,7 +160,7 @@ def test_a_client_that_ends_within_a_second_hello_leaves_its_line(world):
     conn.release.set()
     assert client.recv_to_end(10) == b""
     assert proxy.audit.wait_one(event="close")["bytes_down"] == len(GREETING)
-    assert "0 open ends" in verify(proxy)
+    assert "0 unclosed connections" in verify(proxy)
 
 
 def test_bytes_that_wait_in_the_proxy_go_along(world):

@@ -15,6 +15,9 @@
 
 namespace stile::acl {
 
+// The detail of an internal-error that is not a bug.
+inline constexpr std::string_view no_secret_value = "a secret of this host has no value";
+
 // The value in force. The main thread replaces it; workers read it for each request.
 class SecretValue {
  public:

@@ -6,6 +6,7 @@
 #include "acl/look_alike.h"
 #include "acl/remedy.h"
 #include "acl/rule_search.h"
+#include "acl/secret.h"
 #include "base/quoted.h"
 #include "config/diagnostics.h"
 
@@ -166,6 +167,15 @@ Advice after_revoked(const Refused& refused, const Situation& situation) {
           note};
 }
 
+Advice after_internal_error(const Refused& refused) {
+  if (refused.detail != acl::no_secret_value) {
+    return {"journalctl -u stiled -n 50", "this is a bug in stiled"};
+  }
+  return {"stile secrets",
+          "its command fails, and the messages of stiled say why; when the command works again, "
+          "stiled uses its value within 10 seconds"};
+}
+
 // Refused by a bound of the daemon, which a reload changes.
 Advice raise(const char* key, const char* section, const Situation& situation) {
   return {{},
@@ -227,7 +237,7 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
   if (reason == "audit-unavailable") {
     return {"stile doctor", "the audit log cannot be written, and nothing passes without its line"};
   }
-  if (reason == "internal-error") return {"journalctl -u stiled -n 50", "this is a bug in stiled"};
+  if (reason == "internal-error") return after_internal_error(refused);
   if (refused.agent.empty()) return {};
   if (reason == "host-not-allowed" || reason == "port-not-allowed") {
     return after_want_of_a_rule(refused, situation);

@@ -256,7 +256,10 @@ HttpExchange::Reason HttpExchange::add_secrets(std::vector<std::string>& strip,
   secret_values_.reserve(terms.secrets.size());  // the fields point into it
   for (const acl::AgentSecret* secret : terms.of_host) {
     const auto value = secret->secret->value->get();
-    if (!value) return Reason::internal_error;
+    if (!value) {  // its command has failed for too long
+      request_.head_fault = acl::no_secret_value;
+      return Reason::internal_error;
+    }
     if (!scrubber_) scrubber_.emplace();
     scrubber_->add_secret(value->view(), secret->placeholder);
     strip.push_back(lower_case(secret->secret->header));

@@ -99,7 +99,8 @@ AuditQueue::Written RequestLog::deny(const Peer& peer, const Request& request, R
   line.record.verdict = acl::Verdict::deny;
   line.record.reason = reason;
   line.record.status = status;
-  if (reason == Reason::bad_request || reason == Reason::budget_exhausted) {
+  if (reason == Reason::bad_request || reason == Reason::budget_exhausted ||
+      reason == Reason::internal_error) {
     line.record.detail = request.fault();
   }
   if (reason == Reason::method_not_allowed && !request.query_fault.empty()) {

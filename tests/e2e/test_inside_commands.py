@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from harness.cli import Operator
 from harness.inside import Inside
 from harness.wait import until
 
@@ -111,6 +112,14 @@ def test_a_failing_command_keeps_the_old_value_until_it_ends_and_is_loud(printed
     until(lambda: "its old value has ended" in proxy.log_text(), 30, "the end of the value")
     answer = Inside(printed, proxy).get("/")
     assert answer.status == 500 and VALUE not in str(answer)
+    line = proxy.audit.wait_one(20, reason="internal-error")
+    assert line["detail"] == "a secret of this host has no value"
+    operator = Operator(proxy)
+    told = operator("audit", "show", "--denied", proxy.audit.path).err
+    assert "next: stile secrets" in told and "its command fails" in told and "a bug" not in told
+    assert "no value" in operator.does("secrets")
+    printed.script.write_text(kept)
+    until(lambda: Inside(printed, proxy).get("/").status == 200, 30, "what the note says")
     count = len(printed.origin.requests)
     printed.script.write_text(kept)
     until(lambda: Inside(printed, proxy).get("/").status == 200, 30, "the value")

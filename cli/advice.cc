@@ -119,6 +119,7 @@ Advice after_bad_request(const Refused& refused, const Situation& situation) {
 }
 
 Advice after_offline(const Refused& refused, const Situation& situation) {
+  if (situation.fleet_is_offline) return {{}, std::string{fleet_offline_note}};
   if (situation.everybody_is_offline) return {"stile mode enforce", "all agents are offline"};
   return {"stile mode enforce " + refused.agent, {}};
 }

@@ -28,9 +28,10 @@ struct Refused {
 // What the daemon reports about that agent now. Empty if no daemon answers.
 struct Situation {
   bool everybody_is_offline = false;
-  bool is_stile_run = false;  // a run that has ended: no daemon takes commands
-  bool is_gone = false;       // the daemon has no such agent any more
-  std::string entry;          // "put-agent", or the file of its entry, with a line in a config
+  bool fleet_is_offline = false;  // by the switch of the fleet, which no mode of a host undoes
+  bool is_stile_run = false;      // a run that has ended: no daemon takes commands
+  bool is_gone = false;           // the daemon has no such agent any more
+  std::string entry;              // "put-agent", or the file of its entry, with a line in a config
   std::vector<std::string> allow, deny;  // its patterns
   std::vector<std::string> revoked;      // those of `deny` that `stile revoke` made
   std::vector<std::uint16_t> ports{443}, http_ports;
@@ -45,6 +46,10 @@ struct Advice {
 // The agent chooses the host, and the operator pastes the advice. So the advice never contains
 // bytes from the agent that are special to a shell or a terminal.
 [[nodiscard]] Advice advice_after(const Refused& refused, const Situation& situation);
+
+inline constexpr std::string_view fleet_offline_note =
+    "the switch of the fleet is offline, and no mode of this host can undo that; the person "
+    "with the signing key can: stile fleet online --key FILE";
 
 // The pattern of the agent's own rules that allows a host already, or denies it; empty: none does,
 // or the pattern is not the name of one host.

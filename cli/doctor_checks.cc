@@ -23,6 +23,7 @@
 #include "base/system_error.h"
 #include "base/units.h"
 #include "base/unix_time.h"
+#include "cli/advice.h"
 
 extern char** environ;
 
@@ -69,7 +70,7 @@ void check_socket(const std::string& path, Findings& findings) {
   const bool is_open_to_all = (status.st_mode & 0002U) != 0;
   findings.push_back({"socket", is_open_to_all ? FindingState::wrong : FindingState::good,
                       path + ", " + owner_text(status) +
-                          (is_open_to_all ? ": everybody on this host may change the policy" : ""),
+                          (is_open_to_all ? ": every user of this host may change the policy" : ""),
                       is_open_to_all ? "chmod 0660 " + shell_word(path) : ""});
 }
 
@@ -89,7 +90,18 @@ std::optional<UnixMicros> last_time(const std::string& path) {
   return last;
 }
 
-void check_space(const std::string& subject, const std::string& folder, Findings& findings) {
+// The nearest directory that exists: stiled makes the missing ones at its first start.
+std::string existing_part(const std::string& folder) {
+  fs::path path{folder};
+  std::error_code ignored;
+  while (path.has_relative_path() && fs::status(path, ignored).type() == fs::file_type::not_found) {
+    path = path.parent_path();
+  }
+  return path.string();
+}
+
+void check_space(const std::string& subject, const std::string& wanted, Findings& findings) {
+  const auto folder = existing_part(wanted);
   struct statvfs space {};
   if (::statvfs(folder.c_str(), &space) != 0) {
     findings.push_back({subject, FindingState::wrong, folder + ": " + error_text(errno),
@@ -109,6 +121,13 @@ void check_space(const std::string& subject, const std::string& folder, Findings
 void check_mode(const std::string& path, Findings& findings) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) {
+      findings.push_back({"permissions",
+                          FindingState::unsure,
+                          path + " does not exist yet; stiled makes it when it starts",
+                          {}});
+      return;
+    }
     const bool is_hidden = errno == EACCES;
     findings.push_back({"permissions", is_hidden ? FindingState::unsure : FindingState::wrong,
                         path + ": " + error_text(errno),
@@ -118,7 +137,7 @@ void check_mode(const std::string& path, Findings& findings) {
   const bool is_open = (status.st_mode & 0002U) != 0;
   findings.push_back(
       {"permissions", is_open ? FindingState::wrong : FindingState::good,
-       path + ", " + owner_text(status) + (is_open ? ": everybody may write it" : ""),
+       path + ", " + owner_text(status) + (is_open ? ": every user may write it" : ""),
        is_open ? "chmod o-w " + shell_word(path) : ""});
 }
 
@@ -185,7 +204,9 @@ Finding daemon_finding(const std::string& path, const Json& status, const Contro
   } else if (mode == "offline") {
     finding.state = FindingState::wrong;
     finding.detail += ": all requests of all agents are refused";
-    finding.next = addressed("stile mode enforce", options);
+    finding.next = flag_of(object_of(status, "fleet"), "offline")
+                       ? std::string{fleet_offline_note}
+                       : addressed("stile mode enforce", options);
   }
   return finding;
 }
@@ -260,10 +281,11 @@ void check_clock(const config::Settings& settings, Findings& findings) {
   }
   struct timex clock {};
   const bool is_set = ::adjtimex(&clock) != TIME_ERROR && (clock.status & STA_UNSYNC) == 0;
-  findings.push_back({"clock", is_set ? FindingState::good : FindingState::unsure,
-                      is_set ? "set by the network"
-                             : "nothing says that it is right: `expires` and the log depend on it",
-                      is_set ? "" : "timedatectl"});
+  findings.push_back(
+      {"clock", is_set ? FindingState::good : FindingState::unsure,
+       is_set ? "synchronised"
+              : "not known to be synchronised; `expires` and the times in the log depend on it",
+       is_set ? "" : "timedatectl"});
 }
 
 void check_permissions(const config::Settings& settings, Findings& findings) {
@@ -274,7 +296,7 @@ void check_permissions(const config::Settings& settings, Findings& findings) {
 void check_fence(Findings& findings) {
   const auto count = count_namespaces();
   if (count == 0) {
-    findings.push_back({"fence", FindingState::good, "no agent lives in a namespace here", {}});
+    findings.push_back({"fence", FindingState::good, "no agent has a namespace on this host", {}});
     return;
   }
   const auto agents = audit::counted(count, "agent") + " in namespaces";

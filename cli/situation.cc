@@ -52,6 +52,7 @@ Situation ask_situation(control::ControlClient& client, const std::string& agent
   }
   if (const auto status = send_request(client, {{"action", "status"}})) {
     situation.everybody_is_offline = text_of(status->json, "mode") == "offline";
+    situation.fleet_is_offline = flag_of(object_of(status->json, "fleet"), "offline");
   }
   return situation;
 }

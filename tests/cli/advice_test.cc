@@ -109,6 +109,11 @@ TEST(Advice, AfterRevokingIsToAllowWhatWasRevoked) {
 
 TEST(Advice, AfterTheSwitchForAllNamesThatSwitch) {
   Situation situation;
+  situation.fleet_is_offline = true;
+  EXPECT_EQ(advice_after(refused("offline"), situation).command, "");
+  EXPECT_NE(advice_after(refused("offline"), situation).note.find("stile fleet online"),
+            std::string::npos);
+  situation.fleet_is_offline = false;
   situation.everybody_is_offline = true;
   EXPECT_EQ(advice_after(refused("offline"), situation).command, "stile mode enforce");
 }

@@ -57,6 +57,13 @@ def test_doctor_finds_what_refuses_everything(world):
         assert "draining" in wrong["daemon"]["detail"]
 
 
+def test_doctor_before_the_first_start_blames_nothing_that_stiled_makes_itself(tmp_path):
+    done = stile("doctor", "--json", "--socket", tmp_path / "none.sock",
+                 env=environment(HOME=str(tmp_path), XDG_STATE_HOME=str(tmp_path / "state")))
+    wrong = {check["check"] for check in json.loads(done.out)["checks"] if check["state"] == "wrong"}
+    assert wrong <= {"daemon", "dns"}, done.out
+
+
 @pytest.mark.parametrize("program, words, code, said", [
     ("stile-netns", ["crate", "x"], 2, "did you mean 'create'?"),
     ("stile-netns", [], 2, "a command is missing: create, delete"),
@@ -108,7 +115,7 @@ def test_doctor_finds_refused_cards(world):
 def test_doctor_finds_a_socket_open_to_all(proxy):
     os.chmod(proxy.settings["server"]["control"], 0o666)
     wrong, _ = examine(proxy)
-    assert "everybody" in wrong["socket"]["detail"]
+    assert "every user" in wrong["socket"]["detail"]
     subprocess.run(["sh", "-c", wrong["socket"]["next"]], check=True)
     assert "socket" not in examine(proxy)[0]
 

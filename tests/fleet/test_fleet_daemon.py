@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from harness.cli import Operator
 from harness.control import Control
 from harness.wait import until
 
@@ -106,3 +107,16 @@ def test_the_entry_of_a_host_has_them_too(fleet):
     wanted = {"checked": 1, "failed": 1, "problem": "alpha: udp: expected refused, got answered"}
     until(lambda: told() == [wanted], 20, "the check in the entry")
     assert "1 of 1 failed: alpha: udp" in fleet.does("status", "-c", fleet.config)
+
+
+def test_a_mode_of_the_host_says_that_the_switch_of_the_fleet_wins(daemon):
+    """And `explain` and `doctor` advise nothing that has no effect."""
+    assert hand_over(daemon, state(offline=True))["ok"]
+    stile = Operator(daemon)
+    said = stile.does("mode", "enforce")
+    assert "has no effect yet" in said and "stile fleet online --key FILE" in said
+    explained = stile("explain", "alpha", "https://a.test/")
+    assert "next: stile mode" not in explained.out and "stile fleet online" in explained.out, explained
+    assert "stile fleet online" in stile("doctor", "--config", daemon.config).out
+    assert hand_over(daemon, state())["ok"]
+    assert stile.does("mode", "enforce") == "all agents are in mode enforce\n"

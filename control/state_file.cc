@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -20,6 +21,17 @@ constexpr const char* file_name = "state.json";
 constexpr const char* fleet_name = "fleet.json";
 constexpr const char* lock_name = "lock";
 
+// Root without capabilities is not allowed into a directory of another user.
+Error cannot_open(const std::string& directory, int error) {
+  std::string text = "state_dir " + directory + ": " + error_text(error);
+  struct stat status {};
+  if (error == EACCES && ::stat(directory.c_str(), &status) == 0 && status.st_uid != ::geteuid()) {
+    text += "; it belongs to user " + std::to_string(status.st_uid) +
+            ": set `user` in [server] to that user, or use another state_dir";
+  }
+  return Error{std::move(text)};
+}
+
 }  // namespace
 
 Result<StateFile> StateFile::open_directory(const std::string& directory) {
@@ -29,7 +41,7 @@ Result<StateFile> StateFile::open_directory(const std::string& directory) {
   StateFile file;
   file.directory_ = directory;
   file.fd_.reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file.fd_) return system_error("state_dir " + directory);
+  if (!file.fd_) return cannot_open(directory, errno);
   return file;
 }
 

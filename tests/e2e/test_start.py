@@ -178,6 +178,19 @@ def test_secret_that_the_configured_user_cannot_read_refuses_the_start(world):
     assert_refusal(proxy.connect("x.test", world.port), "host-not-allowed")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="giving a directory away needs root")
+def test_state_of_another_user_refuses_the_start_and_names_the_key(world):
+    """As in `sudo stiled` beside the installed service: root has no capabilities then."""
+    state = world.folder / "state-of-nobody"
+    state.mkdir(mode=0o700)
+    os.chown(state, 65534, 65534)
+    proxy = world.proxy(server={"state_dir": str(state)})
+    proxy.expected_exit = (1,)
+    proxy.start(wait=False)
+    assert proxy.wait_exit() == 1
+    assert "Permission denied; it belongs to user 65534: set `user` in [server]" in proxy.log_text()
+
+
 def test_no_core_dump_and_many_files(world):
     proxy = world.start()
     limits = {}

@@ -101,7 +101,8 @@ int make_keys(const FleetOptions& options) {
   if (!pair) return fleet_failure(pair.error().message);
   const std::string open_half = options.file + ".pub";
   if (!write_key_file(options.file, pair->private_pem, 0600)) {
-    return fleet_failure(system_error(options.file).message);
+    const auto next = errno == EEXIST ? "choose another name; a key is never overwritten" : "";
+    return fleet_failure(system_error(options.file).message, next);
   }
   if (!write_key_file(open_half, pair->public_pem, 0644)) {
     return fleet_failure(system_error(open_half).message);

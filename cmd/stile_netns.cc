@@ -129,7 +129,9 @@ int list(netns::FenceHost& host, const Options& options) {
 }
 
 int exec(netns::FenceHost& host, const Options& options) {
-  if (options.command.empty()) return complain("exec ID -- COMMAND…", confine::own_failure);
+  if (options.command.empty())
+    return complain("COMMAND is missing; write: stile-netns exec ID -- COMMAND",
+                    confine::own_failure);
   const auto status =
       netns::exec_as(host, {options.id, options.command, options.read, options.write,
                             options.expose, options.files == "host"});

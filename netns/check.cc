@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/quoted.h"
 #include "base/system_error.h"
 #include "netns/control.h"
 #include "netns/fence.h"
@@ -311,7 +312,8 @@ Result<CheckReport> check(FenceHost& host, const std::optional<std::string>& id)
       return Error{record.agent.id + ": " + done.error().message};
     }
   }
-  if (!is_found) return Error{"there is no agent " + *id};
+  if (!is_found)
+    return Error{"there is no agent " + in_quotes(*id) + "; stile-netns list shows all"};
   report.rows.push_back(daemon_row(host.setup.control));
   if (!report.rows.back().is_good) return report;
   for (const auto& record : *records) {

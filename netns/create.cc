@@ -8,6 +8,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/quoted.h"
 #include "base/random.h"
 #include "base/unix_time.h"
 #include "config/card.h"
@@ -165,7 +166,8 @@ Result<Created> create_locked(FenceHost& host, const CreateRequest& request,
 
 Result<Created> create(FenceHost& host, const CreateRequest& request, const BeforeStep& before) {
   if (!is_agent_id(request.id)) {
-    return Error{"not an id: 1 to 64 of a-z, 0-9 and -, not beginning or ending with -"};
+    return Error{in_quotes(request.id) +
+                 " is not an id: 1 to 64 of a-z, 0-9 and -, not beginning or ending with -"};
   }
   auto created = create_locked(host, request, before);
   if (!created) return created;

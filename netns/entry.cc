@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/quoted.h"
 #include "base/system_error.h"
 #include "confine/environment.h"
 #include "confine/paths.h"
@@ -116,7 +117,8 @@ Result<void> become_user(id_t user) {
 Result<NamespaceEntry> prepare_entry(FenceHost& host, const EntryRequest& request) {
   const auto record = host.records.find(request.id);
   if (!record) return record.error();
-  if (!*record || !(*record)->is_complete) return Error{"there is no agent " + request.id};
+  if (!*record || !(*record)->is_complete)
+    return Error{"there is no agent " + in_quotes(request.id) + "; stile-netns list shows all"};
   if (auto fence = require_fence(host, **record); !fence) return fence.error();
   auto network = open_namespace(request.id);
   if (!network) return network.error();

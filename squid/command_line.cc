@@ -26,8 +26,9 @@ Result<Action> parse_signal(std::string_view word) {
   for (const auto& [name, action] : signals) {
     if (!word.empty() && name.starts_with(word)) return action;
   }
-  return Error{"-k " + std::string{word} +
-               ": is one of reconfigure, rotate, shutdown, interrupt, kill, check, parse"};
+  return Error{
+      "-k " + std::string{word} +
+      ": unknown action; use one of reconfigure, rotate, shutdown, interrupt, kill, check, parse"};
 }
 
 }  // namespace

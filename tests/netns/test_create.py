@@ -172,7 +172,7 @@ def test_addresses_of_known_agents_are_not_handed_out(host):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["Alpha"], "not an id"),
+    (["Alpha"], "'Alpha' is not an id"),
     (["../x"], "not an id"),
     (["a" * 65], "not an id"),
     (["a", "--card", "/nonexistent"], "no such file"),
@@ -181,6 +181,12 @@ def test_refuses_and_leaves_nothing(host, arguments, words):
     done = host.tool("create", *arguments, check=False)
     assert done.returncode == 1 and words in done.stderr
     assert host.leftovers() == []
+
+
+def test_an_agent_that_does_not_exist_is_named_and_the_others_can_be_found(host):
+    for words in (["exec", "none", "--", "true"], ["check", "none"]):
+        done = host.tool(*words, check=False)
+        assert done.returncode != 0 and "there is no agent 'none'; stile-netns list shows all" in done.stderr
 
 
 @pytest.mark.parametrize("arguments, words", [

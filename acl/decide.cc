@@ -258,10 +258,7 @@ bool Decider::check_host() {
   }
   decision_.rule = found_.rule;
   decision_.grant = found_.grant;
-  return pass(6, step, [&] {
-    return "allowed by " + found_.rule.describe() +
-           (found_.grant != nullptr ? " of grant " + found_.grant->id : std::string{});
-  });
+  return pass(6, step, [&] { return "allowed by " + found_.rule.describe(); });
 }
 
 bool Decider::check_usage() {
@@ -281,8 +278,8 @@ bool Decider::check_usage() {
   if (decision_.is_opened) decision_.check_hello = true;
   return pass(7, step, [&] {
     const bool has_host = query_.inside != nullptr && decision_.budget != nullptr;
-    return std::string{has_host ? "within its byte budgets and the budget of this host"
-                                : "within its byte budgets"};
+    return std::string{has_host ? "within its budgets of bytes and of this host"
+                                : "within its budgets of bytes"};
   });
 }
 

@@ -1,4 +1,5 @@
 // stile agents: all agents, or one of them with its policy, grants and budgets.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -28,30 +29,41 @@ std::string host_budgets_text(const Json& agent) {
 int print_all(const Json& answer, const Terminal& terminal) {
   using Align = Column::Align;
   using Cut = Column::Cut;
-  Table table{{{"AGENT", Align::left, Cut::tail, 0},
-               {"MODE", Align::left, Cut::never, 0},
-               {"SOURCE", Align::left, Cut::tail, 2},
-               {"RULES", Align::right, Cut::never, 3},
-               {"GRANTS", Align::right, Cut::never, 1},
-               {"OPEN", Align::right, Cut::never, 1},
-               {"ALLOWED", Align::right, Cut::never, 2},
-               {"DENIED", Align::right, Cut::never, 1},
-               {"WOULD DENY", Align::right, Cut::never, 2},
-               {"BYTES UP LEFT", Align::right, Cut::never, 2},
-               {"LEFT ON HOSTS", Align::left, Cut::tail, 2}}};
-  for (const Json& agent : list_of(answer, "agents")) {
+  const Json& agents = list_of(answer, "agents");
+  const auto is_used = [&](const auto& has_it) {
+    return std::any_of(agents.begin(), agents.end(), has_it);
+  };
+  // Most hosts need none of these three.
+  const bool observes = is_used([](const Json& agent) {
+    return number_of(agent, "requests_would_deny") > 0 || text_of(agent, "mode") == "observe";
+  });
+  const bool has_bytes =
+      is_used([](const Json& agent) { return !budget_text(agent, "bytes_up").empty(); });
+  const bool has_hosts =
+      is_used([](const Json& agent) { return !list_of(agent, "host_budgets").empty(); });
+  std::vector<Column> columns{
+      {"AGENT", Align::left, Cut::tail, 0},     {"MODE", Align::left, Cut::never, 0},
+      {"SOURCE", Align::left, Cut::tail, 2},    {"RULES", Align::right, Cut::never, 3},
+      {"GRANTS", Align::right, Cut::never, 1},  {"OPEN", Align::right, Cut::never, 1},
+      {"ALLOWED", Align::right, Cut::never, 2}, {"DENIED", Align::right, Cut::never, 1}};
+  if (observes) columns.push_back({"WOULD DENY", Align::right, Cut::never, 2});
+  if (has_bytes) columns.push_back({"BYTES UP LEFT", Align::right, Cut::never, 2});
+  if (has_hosts) columns.push_back({"LEFT ON HOSTS", Align::left, Cut::tail, 2});
+  Table table{std::move(columns)};
+  for (const Json& agent : agents) {
     const auto mode = text_of(agent, "mode");
-    table.add({text_of(agent, "id"),
-               {mode, mode_colour(mode)},
-               joined(list_of(agent, "source")),
-               text_of(agent, "rules"),
-               std::to_string(list_of(agent, "grants").size()),
-               text_of(agent, "connections"),
-               text_of(agent, "requests_allowed"),
-               text_of(agent, "requests_denied"),
-               text_of(agent, "requests_would_deny"),
-               budget_text(agent, "bytes_up"),
-               host_budgets_text(agent)});
+    std::vector<Cell> row{text_of(agent, "id"),
+                          {mode, mode_colour(mode)},
+                          joined(list_of(agent, "source")),
+                          text_of(agent, "rules"),
+                          std::to_string(list_of(agent, "grants").size()),
+                          text_of(agent, "connections"),
+                          text_of(agent, "requests_allowed"),
+                          text_of(agent, "requests_denied")};
+    if (observes) row.emplace_back(text_of(agent, "requests_would_deny"));
+    if (has_bytes) row.emplace_back(budget_text(agent, "bytes_up"));
+    if (has_hosts) row.emplace_back(host_budgets_text(agent));
+    table.add(std::move(row));
   }
   if (table.is_empty()) {
     std::cout << "no agents: every request is refused as unknown-agent\n"

@@ -67,7 +67,7 @@ int answer_ask(const AnswerOptions& options, bool allows) {
   }
   std::cout << " for " << time << (options.once ? ", once" : "") << '\n';
   const auto undo = "stile revoke " + agent + " --grant " + text_of(answer->json, "grant");
-  std::cout << "  take it back: " << printable(addressed(undo, options.control)) << '\n';
+  std::cout << "  undo: " << printable(addressed(undo, options.control)) << '\n';
   return fine;
 }
 

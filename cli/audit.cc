@@ -33,19 +33,21 @@ struct AuditOptions {
   ControlOptions control;
 };
 
-CommandOutcome<std::vector<std::string>> logs_of(const AuditOptions& options) {
+CommandOutcome<std::vector<std::string>> logs_of(const AuditOptions& options,
+                                                 const std::string& command) {
   if (!options.files.empty()) return options.files;
   auto config = read_config({});
   if (!config) return config.error();
   auto logs = audit_logs({}, std::move(*config));
   if (logs) return logs;
   CommandFailure failure = logs.error();
-  failure.advice = "name it: FILE   (for a log in the journal: journalctl -u stiled -o cat | … -)";
+  failure.advice = command + " FILE   (for a log in the journal: journalctl -u stiled -o cat | " +
+                   command + " -)";
   return failure;
 }
 
 int verify_logs(const AuditOptions& options) {
-  const auto logs = logs_of(options);
+  const auto logs = logs_of(options, "stile audit verify");
   if (!logs) return report(logs.error(), options.control);
   const auto check = [&](std::ostream& out, std::ostream& err) {
     return audit::verify(*logs, options.verify, out, err);
@@ -128,7 +130,7 @@ int show_logs(const AuditOptions& options) {
   Shower shower{options, std::move(filter)};
   const auto logs = asks_the_daemon(options)
                         ? CommandOutcome<std::vector<std::string>>{CommandFailure{}}
-                        : logs_of(options);
+                        : logs_of(options, "stile audit show");
   if (logs && (!options.files.empty() || are_readable(*logs))) {
     const int status = audit::read_lines(*logs, std::ref(shower), std::cerr);
     shower.end();

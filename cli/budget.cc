@@ -27,8 +27,8 @@ void add_budget(Command& stile) {
     return ask(options->control, Access::change,
                {{"action", "budget-reset"}, {"agent", options->agent}},
                [&](const Json&, const Terminal&) {
-                 std::cout << options->agent << " has its whole budgets again\n  see: stile agents "
-                           << options->agent << '\n';
+                 std::cout << "the budgets of " << options->agent
+                           << " are full again\n  see: stile agents " << options->agent << '\n';
                  return fine;
                });
   });

@@ -35,6 +35,9 @@ std::string advice_for(const std::string& code, const Json& request) {
     return action == "put-agent" ? "fix the card; nothing was changed"
                                  : "stile check   (nothing was changed)";
   }
+  if (action == "revoke" && has(request, "grant")) {
+    return "stile agents " + shell_word(text_of(request, "agent")) + "   (it lists the grants)";
+  }
   if (code == "conflict") return "stile agents";
   if (code == "internal") return "journalctl -u stiled -n 50";
   if (code == "unknown-action") return "stiled --version; stile --version   (do they differ?)";

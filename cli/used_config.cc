@@ -61,7 +61,7 @@ CommandOutcome<std::vector<std::string>> audit_logs(const std::vector<std::strin
     return std::vector{config->loaded.settings.audit.path};
   }
   return CommandFailure{
-      failed, "no-log", "it is not known where the audit log is",
+      failed, "no-log", "the config does not name a file for the audit log",
       "name it: --audit FILE   (for a log in the journal: journalctl -u stiled -o cat | "
       "stile suggest --audit -)"};
 }

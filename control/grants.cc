@@ -123,7 +123,7 @@ Outcome<Revocation> revoke(const acl::AgentPolicy& entry, const AgentOverlay& ov
   if (!request.grant.empty()) {
     const auto ended =
         std::erase_if(next.grants, [&](const auto& grant) { return grant.id == request.grant; });
-    if (ended == 0) return Failure{ErrorCode::bad_request, "there is no grant with that id"};
+    if (ended == 0) return Failure{ErrorCode::bad_request, "there is no grant with this id"};
     revocation.ended.push_back(request.grant);
     return revocation;
   }

@@ -29,7 +29,7 @@ TEST(Trace, NamesEveryStepOfAnAllowedRequest) {
       {4, "host-syntax", "pass", "a.com port 8443"},
       {5, "port", "pass", "8443 is carried by a.com:8443 (allow.txt:2)"},
       {6, "host", "pass", "allowed by a.com:8443 (allow.txt:2)"},
-      {7, "usage", "pass", "within its byte budgets"},
+      {7, "usage", "pass", "within its budgets of bytes"},
       {7, "verdict", "allow", "The request is allowed."},
   };
   ASSERT_EQ(trace.size(), std::size(expected));
@@ -72,7 +72,7 @@ TEST(Trace, EndsWithTheStepThatRefusedAndTheVerdict) {
   late.now = 8000000;
   EXPECT_EQ(trace_of(late)[0].detail, "alpha expired 3 s ago");
   EXPECT_EQ(trace_of(query(policy, "granted.com:443"))[5].detail,
-            "allowed by granted.com (grant g1:1) of grant g1");
+            "allowed by granted.com (grant g1:1)");
 }
 
 TEST(Trace, GoesOnInObserveModeAndSaysWhatWouldHaveBeen) {

@@ -137,8 +137,32 @@ def test_put_agent_refuses_a_bad_card(town, text, said):
     assert done.code == 1 and said in done.err and "next:" in done.err
 
 
+def test_a_mode_without_effect_is_not_reported_as_one(town):
+    """Offline anywhere wins."""
+    stile = town[2]
+    assert stile.does("mode", "offline").startswith("all agents are in mode offline\n")
+    said = stile.does("mode", "enforce", "alpha")
+    assert "has no effect yet" in said and "alpha is in mode" not in said
+    command = said.rsplit("to end it: ", 1)[1].split()
+    stile.does(*command[1:])
+    assert reaches(town, "o.test")
+
+
+def test_agents_shows_only_columns_that_are_used(town):
+    stile = town[2]
+    titles = stile.does("agents").splitlines()[0]
+    assert "WOULD DENY" not in titles and "LEFT ON HOSTS" not in titles
+    stile.does("mode", "observe", "alpha")
+    assert "WOULD DENY" in stile.does("agents").splitlines()[0]
+
+
+def test_a_grant_that_does_not_exist_leads_to_those_that_do(town):
+    done = town[2]("revoke", "alpha", "--grant", "123")
+    assert done.code == 1 and "next: stile agents alpha" in done.err
+
+
 def test_budget_reset(town):
-    assert "whole budgets" in town[2].does("budget", "reset", "alpha")
+    assert "the budgets of alpha are full again" in town[2].does("budget", "reset", "alpha")
     done = town[2]("budget", "reset", "nobody")
     assert done.code == 1 and "nobody" in done.err
 

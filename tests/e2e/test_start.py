@@ -185,8 +185,8 @@ def test_state_of_another_user_refuses_the_start_and_names_the_key(world):
     state.mkdir(mode=0o700)
     os.chown(state, 65534, 65534)
     proxy = world.proxy(server={"state_dir": str(state)})
-    proxy.expected_exit = (1,)
     proxy.start(wait=False)
+    proxy.expected_exit = {1}
     assert proxy.wait_exit() == 1
     assert "Permission denied; it belongs to user 65534: set `user` in [server]" in proxy.log_text()
 

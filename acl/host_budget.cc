@@ -83,15 +83,30 @@ void HostUsage::pay_debt() noexcept {
   while (owed > 0) {
     const auto paid = static_cast<std::int64_t>(tokens.take(static_cast<std::size_t>(owed)));
     if (paid == 0) return;
-    // Another worker may have paid at the same time: what is too much goes back.
-    const std::int64_t before = owed_tokens.fetch_sub(paid, std::memory_order_relaxed);
-    if (before < paid) {
-      const std::int64_t extra = paid - std::max<std::int64_t>(before, 0);
-      owed_tokens.fetch_add(extra, std::memory_order_relaxed);
-      tokens.give_back(static_cast<std::size_t>(extra));
-    }
+    tokens.give_back(static_cast<std::size_t>(cancel_debt(paid)));
     owed = owed_tokens.load(std::memory_order_relaxed);
   }
+}
+
+void HostUsage::record_debt() noexcept {
+  const std::int64_t owed = owed_tokens.load(std::memory_order_relaxed);
+  const std::int64_t paid = std::min(owed, tokens.unrecorded());
+  if (paid <= 0) return;
+  tokens.add(-paid);
+  tokens.add(cancel_debt(paid));
+}
+
+std::int64_t HostUsage::take_debt() noexcept {
+  const std::int64_t owed = std::max<std::int64_t>(owed_tokens.load(std::memory_order_relaxed), 0);
+  return owed - cancel_debt(owed);
+}
+
+std::int64_t HostUsage::cancel_debt(std::int64_t paid) noexcept {
+  const std::int64_t before = owed_tokens.fetch_sub(paid, std::memory_order_relaxed);
+  if (before >= paid) return 0;
+  const std::int64_t extra = paid - std::max<std::int64_t>(before, 0);
+  owed_tokens.fetch_add(extra, std::memory_order_relaxed);
+  return extra;
 }
 
 std::int64_t tokens_reserved(std::uint64_t total) noexcept {

@@ -49,6 +49,14 @@ struct HostUsage {
     return tokens.is_limited() && tokens.left() <= owed_tokens.load(std::memory_order_relaxed);
   }
   void pay_debt() noexcept;
+  // On the thread that keeps the record: takes what is owed from the part that is not on record.
+  void record_debt() noexcept;
+  // The debt, which another process pays from now on.
+  [[nodiscard]] std::int64_t take_debt() noexcept;
+
+ private:
+  // Counts this much as paid. Returns what was too much: another thread may have paid as well.
+  [[nodiscard]] std::int64_t cancel_debt(std::int64_t paid) noexcept;
 };
 
 struct HostBudget {

@@ -64,6 +64,9 @@ bool is_reserve_asked_for(const LivePolicy& policy) {
 
 Booking book_reserves(const LivePolicy& policy) {
   Booking booking;
+  for (const auto& [id, agent] : policy.agents()) {
+    for (const acl::HostBudget& budget : agent.policy->budgets) budget.usage->record_debt();
+  }
   each_limited(policy, [&](const auto& owner, acl::Allowance& allowance, std::int64_t step,
                            const acl::AgentPolicy& agent) {
     const std::int64_t amount = bookable(agent, allowance, step);

@@ -56,6 +56,21 @@ acl::Allowance* find_budget(const LivePolicy& policy, const BudgetKey& key) {
   return found;
 }
 
+acl::HostUsage* find_host(const LivePolicy& policy, const std::string& agent,
+                          const std::string& host) {
+  const auto* running = policy.find(agent);
+  const auto* budget = running == nullptr ? nullptr : running->policy->budget_for(host);
+  return budget == nullptr ? nullptr : budget->usage.get();
+}
+
+void each_host(const LivePolicy& policy, const VisitHost& visit) {
+  for (const auto& [id, agent] : policy.agents()) {
+    for (const acl::HostBudget& budget : agent.policy->budgets) {
+      visit(id, *budget.usage, budget.host);
+    }
+  }
+}
+
 Drawn draw(const LivePolicy& policy, const BudgetKey& key, std::uint64_t amount) {
   acl::Allowance* allowance = find_budget(policy, key);
   if (allowance == nullptr) return {0, true};

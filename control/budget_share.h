@@ -32,6 +32,13 @@ void each_budget(const LivePolicy& policy, const VisitBudget& visit);
 // Null: the agent or grant is gone, or has no such limit.
 [[nodiscard]] acl::Allowance* find_budget(const LivePolicy& policy, const BudgetKey& key);
 
+// The counts of an agent on one host. Null: it has no budget there.
+[[nodiscard]] acl::HostUsage* find_host(const LivePolicy& policy, const std::string& agent,
+                                        const std::string& host);
+// Calls visit(agent, usage of a host, host) for all of them.
+using VisitHost = std::function<void(const std::string&, acl::HostUsage&, const std::string&)>;
+void each_host(const LivePolicy& policy, const VisitHost& visit);
+
 // What the process with the record gives.
 struct Drawn {
   std::uint64_t amount = 0;

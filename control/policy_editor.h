@@ -84,6 +84,9 @@ class PolicyEditor {
   // The other process has the state now. From here on this one only draws on what it is given:
   // `refill` is called when budgets run low.
   void leave(std::function<void()> refill);
+  // Reads the files once more, so that they also bind what is left in this process. `done` gets
+  // false, and nothing has changed, if they cannot be read or are not those of this digest.
+  void follow(std::string digest, std::function<void(bool)> done);
   [[nodiscard]] int state_lock() const noexcept { return state_ ? state_->lock() : -1; }
 
   // `done` is called when the change is in force, logged and on disk, or is none of these. A change

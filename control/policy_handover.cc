@@ -1,8 +1,10 @@
 // PolicyEditor, handing over: its state is at rest while another process reads it.
 #include <boost/asio/post.hpp>
+#include <exception>
 #include <utility>
 
 #include "control/policy_editor.h"
+#include "proxy/base/log.h"
 
 namespace stile::control {
 namespace {
@@ -49,6 +51,28 @@ void PolicyEditor::leave(std::function<void()> refill) {
   refill_elsewhere_ = std::move(refill);
   retry_.cancel();
   refill_signal_.ask();
+}
+
+void PolicyEditor::follow(std::string digest, std::function<void(bool)> done) {
+  asio::post(reader_,
+             [this, digest = std::move(digest), done = std::move(done), layer = fleet_.layer] {
+               auto base = std::make_shared<FilePolicyPtr>();
+               try {
+                 auto read = read_file_policy(read_, layer);
+                 if (read && (*read)->loaded.digest == digest) *base = std::move(*read);
+               } catch (const std::exception& problem) {
+                 log::error(problem.what());
+               }
+               asio::post(context_, [this, base, done] {
+                 const bool is_read = *base != nullptr;
+                 if (is_read) {
+                   retire(policy_.rebase(std::move(*base)));
+                   daemon_.publish(new_snapshot());
+                   schedule_expiry();
+                 }
+                 done(is_read);
+               });
+             });
 }
 
 }  // namespace stile::control

@@ -193,6 +193,12 @@ Result<void> NameBook::replace_file() {
   return {};
 }
 
+void NameBook::write_again() {
+  const std::lock_guard lock{mutex_};
+  if (directory_.empty()) return;
+  if (const auto done = replace_file(); !done) not_kept.warning(done.error().message);
+}
+
 void NameBook::tidy() {
   const std::lock_guard lock{mutex_};
   if (directory_.empty() || file_bytes_ < small_file_bytes ||

@@ -47,6 +47,8 @@ class NameBook {
 
   // Forgets the agents that are not in the snapshot.
   void keep_only(const acl::Snapshot& snapshot);
+  // Another process has replaced the file, and has ended; from a thread that may open files.
+  void write_again();
   // Writes the file again if it is mostly outdated; from a thread that may open files.
   void tidy();
 

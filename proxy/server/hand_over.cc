@@ -1,5 +1,5 @@
-// Server, handing over: sockets, state, log and tunnels go to the process that takes over. Until
-// that has said that it serves, this one can go on as if nothing had happened.
+// Server, handing over: sockets, state and log go to the process that takes over. Until that has
+// said that it serves, this one can go on as if nothing had happened.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/unix_time.h"
 #include "control/budget_share.h"
 #include "proxy/base/log.h"
 #include "proxy/server/server.h"
@@ -18,7 +19,7 @@ namespace {
 namespace asio = boost::asio;
 using Kind = Message::Kind;
 using Step = Taker::Step;
-using std::chrono::milliseconds, std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
 // For everything until the other process serves; most of it is the reading of its config.
 constexpr std::chrono::seconds time_to_take_over{30};
@@ -101,6 +102,7 @@ void Server::stay(const std::string& why) {
   const Step step = taker_->step;
   taker_.reset();
   if (step == Step::committing) {
+    shared_->names.write_again();
     for (auto& worker : workers_) worker->hold_doors(false);
   }
   if (step >= Step::frozen) editor_->thaw();
@@ -190,9 +192,10 @@ void Server::send_offer(const Message& hello) {
 }
 
 // New connections wait in the kernel, and no line is written, until the other process has said that
-// it can go on from here.
+// it serves. If it dies before, this one goes on.
 void Server::commit_to_taker(std::uint64_t next_conn) {
   if (!log_->healthy()) return stay("the audit log cannot be written");
+  send_minutes();
   const auto head = log_->hold();
   Message commit;
   commit.kind = Kind::commit;
@@ -201,109 +204,31 @@ void Server::commit_to_taker(std::uint64_t next_conn) {
   commit.text = head.hash;
   HandoverLink::Received answer;
   if (taker_->link.send(commit)) answer = taker_->link.receive(time_to_commit);
-  Message go;
-  go.kind = Kind::go;
-  const bool is_committed = answer.message && answer.message->kind == Kind::committed;
-  if (!is_committed || !taker_->link.send(go)) {
+  const bool is_late = !answer.message && !answer.is_closed && answer.problem.empty();
+  if (is_late) answer = taker_->link.receive_last();
+  if (!answer.message || answer.message->kind != Kind::serving) {
     log_->let_go();
-    return stay(answer.is_closed ? "it has ended" : "it did not answer in time");
+    return stay(is_late ? "it did not answer in time" : "it has ended");
   }
   log_->relay_to(std::move(taker_->lines));
-  leave();
+  leave(std::move(answer.message->text));
 }
 
-void Server::leave() {
-  taker_->step = Step::gone;
-  taker_->deadline.cancel();
-  shared_->leaving = true;
-  log::info("handed over to process " + std::to_string(taker_->pid) +
-            "; what cannot move is served to its end here");
-  if (admin_) admin_->stop_accepting();
-  card_watch_.watch({});
-  give_back_budgets();
-  for (auto& client : control_->take_idle()) {
-    Message message;
-    message.kind = Kind::client;
-    message.flag = client.may_change;
-    message.other_flag = client.idle.is_at_end;
-    message.text = std::move(client.idle.unread);
-    const int fd = client.idle.socket.get();
-    static_cast<void>(taker_->link.send(message, {{fd}}));
-  }
-  control_->leave([this](control::Connection& client) { return service_->is_lender(client); });
-  editor_->leave([this] { refill_from_taker(); });
-  drain_until_ = steady_clock::now() + settings().limits.drain_timeout;
-  await_left();
-}
-
-void Server::serve_taker(const Message& message) {
-  const control::BudgetKey key = budget_of(message);
-  switch (message.kind) {
-    case Kind::serving:
-      for (auto& worker : workers_) worker->leave(*taker_);
-      return;
-    case Kind::drawn:
-      control::receive(editor_->policy(), key, {message.first, message.flag});
-      return wake_paused();
-    case Kind::taken:
-      taker_->taken = message.first;
-      return;
-    case Kind::changed:
-      return cut_changed(message);
-    default:
-      return log::error("the process that took over said something unexpected");
-  }
-}
-
-// Their agents are not part of the policy here any more, so all that is theirs is revoked.
-void Server::cut_changed(const Message& message) {
-  taker_->changed.insert(message.list.begin(), message.list.end());
-  std::vector<std::shared_ptr<const acl::AgentPolicy>> left;
-  const auto& snapshot = *editor_->policy().snapshot();
-  for (const auto& agent : snapshot.agents()) {
-    if (!message.flag && taker_->changed.count(agent->id) == 0) left.push_back(agent);
-  }
-  shared_->policy.swap(
-      std::make_shared<const acl::Snapshot>(snapshot.generation(), std::move(left)));
-  for (auto& worker : workers_) worker->judge_again(true);
-}
-
-void Server::refill_from_taker() {
-  control::each_budget(editor_->policy(), [this](const control::BudgetKey& key,
-                                                 const acl::Allowance& allowance,
-                                                 std::int64_t step) {
-    if (!allowance.is_asked_for()) return;
-    Message draw;
-    draw.kind = Kind::draw;
-    draw.agent = key.agent;
-    draw.name = key.part;
-    draw.second = static_cast<std::uint64_t>(key.count);
-    draw.first = static_cast<std::uint64_t>(std::max<std::int64_t>(step - allowance.ready(), 1));
-    static_cast<void>(taker_->link.send(draw));
-  });
-}
-
-void Server::give_back_budgets() {
-  control::each_budget(editor_->policy(), [this](const control::BudgetKey& key,
-                                                 acl::Allowance& allowance, std::int64_t) {
-    const std::int64_t unused = allowance.reclaim();
-    if (unused <= 0) return;
-    Message back;
-    back.kind = Kind::give_back;
-    back.agent = key.agent;
-    back.name = key.part;
-    back.second = static_cast<std::uint64_t>(key.count);
-    back.first = static_cast<std::uint64_t>(unused);
-    static_cast<void>(taker_->link.send(back));
-  });
-}
-
-void Server::await_left() {
-  if (shared_->connections == 0 || steady_clock::now() >= drain_until_) return stop();
-  drain_poll_.expires_after(milliseconds{20});
-  drain_poll_.async_wait([this](const boost::system::error_code& ec) {
-    if (!ec) await_left();
-  });
+// The minutes of `requests_per_minute` that are not over yet.
+void Server::send_minutes() {
+  const auto now = unix_micros();
+  control::each_host(editor_->policy(),
+                     [&](const std::string& agent, acl::HostUsage& usage, const std::string& host) {
+                       if (usage.minute.used(now) == 0) return;
+                       const auto saved = usage.minute.saved();
+                       Message minute;
+                       minute.kind = Kind::minute;
+                       minute.agent = agent;
+                       minute.name = host;
+                       minute.first = saved.start;
+                       minute.second = saved.count;
+                       static_cast<void>(taker_->link.send(minute));
+                     });
 }
 
 }  // namespace stile::server

@@ -79,6 +79,11 @@ bool HandoverLink::send(const Message& message, std::span<const int> descriptors
   }
 }
 
+HandoverLink::Received HandoverLink::receive_last() {
+  ::shutdown(socket_.get(), SHUT_RD);
+  return receive({});
+}
+
 HandoverLink::Received HandoverLink::receive(std::chrono::milliseconds patience) {
   Received received;
   if (!wait_for(socket_.get(), POLLIN, static_cast<int>(patience.count()))) return received;

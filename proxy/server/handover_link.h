@@ -33,6 +33,9 @@ class HandoverLink {
   };
   // By one thread.
   [[nodiscard]] Received receive(std::chrono::milliseconds patience);
+  // A message that was sent already, if there is one. From here on send() of the other side fails,
+  // so that both sides know the same.
+  [[nodiscard]] Received receive_last();
 
   [[nodiscard]] int fd() const noexcept { return socket_.get(); }
   void close() noexcept { socket_.reset(); }

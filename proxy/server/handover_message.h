@@ -30,17 +30,17 @@ struct Message {
     freeze,     // new: it can start
     frozen,     // old: the state is on disk and will not change
     ready,      // new: it runs; with the stream for audit lines
+    minute,     // old: agent, name: a host; first, second: start and count of its requests
     commit,     // old: first: the next number of a connection; second, text: the log's last line
-    committed,  // new: it has the log and has written nothing
-    go,         // old: the new process serves from here on
-    serving,    // new: it does, and takes tunnels
-    tunnel,     // old: text: a FrozenTunnel; with its descriptors
-    client,     // old: text: what an idle client of the control socket sent; with the client
-    draw,       // old: agent, name, second: a BudgetKey; first: how much it would like
-    drawn,      // new: the same key; first: how much it gets; flag: nothing will follow
+    serving,  // new: it serves from here on, and has written nothing yet; text: its config's digest
+    tunnel,   // old: text: a FrozenTunnel; with its descriptors
+    client,   // old: text: what an idle client of the control socket sent; with the client
+    draw,     // old: agent, name, second: a BudgetKey; first: how much it would like
+    drawn,    // new: the same key; first: how much it gets; flag: nothing will follow
     give_back,  // old: the same key; first: how much it did not use
+    owe,        // old: agent, name: a host; first: tokens that were used there and not paid yet
     changed,    // new: list: agents whose policy has changed; flag: all have
-    taken,      // new: first: how many tunnels have arrived
+    taken,      // new: first: how many tunnels have arrived; the first one asks for them
   };
   static constexpr std::uint8_t last_kind = static_cast<std::uint8_t>(Kind::taken);
   static constexpr std::size_t max_bytes = 200 * 1024;

@@ -71,7 +71,7 @@ Result<void> Predecessor::receive_offer() {
 }
 
 // nullopt: it died.
-Result<std::optional<Message>> Predecessor::expect(Kind kind) {
+Result<std::optional<Message>> Predecessor::expect(Kind kind, Kind or_this) {
   auto received = link_.receive(step_time);
   if (received.is_closed) {
     is_dead_ = true;
@@ -81,7 +81,9 @@ Result<std::optional<Message>> Predecessor::expect(Kind kind) {
     return refused(received.problem.empty() ? "it does not answer" : received.problem);
   }
   if (received.message->kind == Kind::refuse) return refused(received.message->text);
-  if (received.message->kind != kind) return refused("it said something unexpected");
+  if (received.message->kind != kind && received.message->kind != or_this) {
+    return refused("it said something unexpected");
+  }
   return std::move(received.message);
 }
 
@@ -129,19 +131,29 @@ Result<Predecessor::Commitment> Predecessor::commit(const UniqueFd& lines) {
   Commitment commitment;
   if (is_dead_) return commitment;
   say(Kind::ready, &lines);
-  auto message = expect(Kind::commit);
-  if (!message) return message.error();
-  if (!*message) return commitment;
-  commitment.next_conn = (*message)->first;
-  commitment.head = {(*message)->second, std::move((*message)->text)};
-  return commitment;
+  for (;;) {
+    auto received = expect(Kind::commit, Kind::minute);
+    if (!received) return received.error();
+    if (!*received) return commitment;
+    Message& message = **received;
+    if (message.kind == Kind::commit) {
+      commitment.next_conn = message.first;
+      commitment.head = {message.second, std::move(message.text)};
+      return commitment;
+    }
+    commitment.minutes.push_back(
+        {std::move(message.agent), std::move(message.name), {message.first, message.second}});
+  }
 }
 
-Result<void> Predecessor::finish() {
+Result<void> Predecessor::serve(const std::string& config_digest) {
   if (is_dead_) return {};
-  say(Kind::committed);
-  auto go = expect(Kind::go);
-  if (!go) return go.error();
+  Message serving;
+  serving.kind = Kind::serving;
+  serving.text = config_digest;
+  if (link_.send(serving)) return {};
+  const auto refusal = expect(Kind::refuse);  // or it has died
+  if (!refusal) return refusal.error();
   return {};
 }
 

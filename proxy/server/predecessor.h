@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "acl/host_budget.h"
 #include "audit/log.h"
 #include "base/result.h"
 #include "proxy/server/handover_link.h"
@@ -37,25 +38,34 @@ class Predecessor {
   // From here on its state on disk does not change.
   [[nodiscard]] Result<void> freeze();
 
+  struct Minute {
+    std::string agent, host;
+    acl::MinuteCount::Saved count;
+  };
   struct Commitment {
     std::uint64_t next_conn = 1;
     audit::Log::Head head;
+    std::vector<Minute> minutes;  // that are not over yet
   };
   // This process runs and could serve. `lines`: the other end of the stream for audit lines. From
-  // here until finish() the other process writes no line.
+  // here until serve() the other process writes no line.
   [[nodiscard]] Result<Commitment> commit(const UniqueFd& lines);
-  // The other process has let go: this one serves.
-  [[nodiscard]] Result<void> finish();
+  // This process serves from here on. Until this is sent, the other one can go on instead. An
+  // error: it does.
+  [[nodiscard]] Result<void> serve(const std::string& config_digest);
 
   // It died before it has let go: what it had is this process's, as after a crash.
   [[nodiscard]] bool is_dead() const noexcept { return is_dead_; }
-  // For tunnels, after finish().
+  // For tunnels, after serve().
   [[nodiscard]] HandoverLink take_link() noexcept { return std::move(link_); }
 
  private:
   Predecessor() = default;
   [[nodiscard]] Result<void> receive_offer();
-  [[nodiscard]] Result<std::optional<Message>> expect(Message::Kind kind);
+  [[nodiscard]] Result<std::optional<Message>> expect(Message::Kind kind, Message::Kind or_this);
+  [[nodiscard]] Result<std::optional<Message>> expect(Message::Kind kind) {
+    return expect(kind, kind);
+  }
   void say(Message::Kind kind, const UniqueFd* descriptor = nullptr);
 
   HandoverLink link_;

@@ -373,6 +373,7 @@ void Server::start_control() {
     asks_.set_policy(snapshot);
     shared_->policy.swap(snapshot);
     tell_predecessor(*snapshot);
+    if (shared_->leaving) return judge_left();
     for (auto& worker : workers_) worker->judge_again(false);
     asks_.policy_changed(*snapshot);
   };
@@ -418,9 +419,10 @@ Result<void> Server::run() {
     if (auto done = take_over(); !done) return done;
     if (inheritance_) start.detail = audit::taken_over;
     predecessor_.reset();  // closes the sockets that the config does not name any more
+  } else {
+    keep_names();
   }
   write_line(start);
-  keep_names();
   open_doors();
   if (!takes_over) {
     for (auto& worker : workers_) worker->start();
@@ -444,6 +446,7 @@ Result<void> Server::run() {
   for (auto& worker : workers_) worker->stop();
   shared_->refusals.write_counted(*log_, true);
   if (shared_->leaving) {
+    await_drawn();
     give_back_budgets();
   } else {
     audit::Record stopped;

@@ -95,13 +95,17 @@ class Server {
   void on_taker(Message message);
   void send_offer(const Message& hello);
   void commit_to_taker(std::uint64_t next_conn);
+  void send_minutes();
   void stay(const std::string& why);
-  void leave();
+  // Leaving, after that: leave.cc.
+  void leave(std::string config_digest);
   void refill_from_taker();
+  void await_drawn();
   void give_back_budgets();
+  void send_debts();
   void await_left();
   void serve_taker(const Message& message);
-  void cut_changed(const Message& message);
+  void judge_left();
   void wake_paused();
   [[nodiscard]] static control::BudgetKey budget_of(const Message& message);
   void start_control();

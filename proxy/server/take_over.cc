@@ -22,6 +22,7 @@ using Kind = Message::Kind;
 constexpr int messages_at_once = 256;
 constexpr std::size_t counted_at_once = 8;   // tunnels for one `taken`
 constexpr std::size_t named_at_once = 1000;  // agents in one message
+constexpr std::uint64_t most_owed = std::uint64_t{1} << 60;
 
 // A copy for an object of Asio, which owns its descriptor.
 int copy_of(int fd) { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); }
@@ -108,7 +109,13 @@ Result<void> Server::take_over() {
   its.reset();
   if (!commitment) return commitment.error();
   if (auto begun = log_->begin(commitment->head); !begun) return begun;
-  if (auto done = predecessor_->finish(); !done) return done;
+  for (const auto& one : commitment->minutes) {
+    auto* usage = control::find_host(editor_->policy(), one.agent, one.host);
+    if (usage != nullptr) usage->minute.restore(one.count);
+  }
+  keep_names();
+  // From here to open_doors() nothing may fail or take long.
+  if (auto done = predecessor_->serve(editor_->policy().base().loaded.digest); !done) return done;
   if (predecessor_->is_dead()) {
     log::warning("the daemon (" + predecessor_->text() +
                  ") has ended before it was taken over; its connections are lost");
@@ -129,9 +136,9 @@ Result<void> Server::take_over() {
 // Tunnels come from here on, not before: they wait while they are on their way.
 void Server::receive_tunnels() {
   if (!inheritance_) return;
-  Message serving;
-  serving.kind = Kind::serving;
-  static_cast<void>(inheritance_->link.send(serving));
+  Message taken;
+  taken.kind = Kind::taken;
+  static_cast<void>(inheritance_->link.send(taken));
   watch_predecessor();
 }
 
@@ -190,6 +197,12 @@ void Server::on_predecessor(Message message) {
       auto* allowance = control::find_budget(editor_->policy(), key);
       if (allowance != nullptr) allowance->give_back(message.first);
       return wake_paused();
+    }
+    case Kind::owe: {
+      auto* usage = control::find_host(editor_->policy(), message.agent, message.name);
+      if (usage == nullptr) return;
+      usage->owed_tokens += static_cast<std::int64_t>(std::min(message.first, most_owed));
+      return usage->pay_debt();
     }
     default:
       return log::error("the daemon before this one said something unexpected");

@@ -32,8 +32,11 @@ struct Taker final : session::TunnelSink {
   Step step = Step::met;
   // Tunnels; workers send them, the main thread hears how many have arrived.
   std::atomic<std::uint64_t> sent{0}, taken{0};
+  bool is_taking = false;         // tunnels
+  std::uint64_t draws = 0;        // of budgets, not answered yet
   UniqueFd lines;                 // for audit lines, once it serves
   std::set<std::string> changed;  // agents whose policy is another one there
+  bool all_changed = false;       // every agent's is
 };
 
 }  // namespace stile::server

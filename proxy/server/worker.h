@@ -39,11 +39,12 @@ class Worker final : public commands::WorkerPort, private Deadline {
   void answer_questions(UniqueFd socket, std::optional<std::string> agent);
   // Continues a tunnel of another process.
   void adopt(session::FrozenTunnel tunnel);
-  // Another process is about to serve: new connections wait.
+  // Another process is about to serve: new connections and questions wait.
   void hold_doors(bool on);
-  // Another process serves: closes the listeners, and hands over each tunnel as soon as it can be.
-  // The sink must live until stop().
-  void leave(session::TunnelSink& sink);
+  // Another process serves: closes the listeners.
+  void leave();
+  // Hands over each tunnel as soon as it can be. The sink must live until stop().
+  void hand_over_to(session::TunnelSink& sink);
   void start();
   // Ends open connections, writes their lines, and joins the thread.
   void stop();

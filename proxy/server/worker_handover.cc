@@ -31,13 +31,19 @@ void Worker::adopt(session::FrozenTunnel tunnel) {
 void Worker::hold_doors(bool on) {
   loop_.post([this, on] {
     for (auto& acceptor : acceptors_) acceptor->hold(on);
+    for (auto& names : name_sockets_) names->hold(on);
   });
 }
 
-void Worker::leave(session::TunnelSink& sink) {
-  loop_.post([this, &sink] {
+void Worker::leave() {
+  loop_.post([this] {
     acceptors_.clear();
     name_sockets_.clear();
+  });
+}
+
+void Worker::hand_over_to(session::TunnelSink& sink) {
+  loop_.post([this, &sink] {
     sink_ = &sink;
     next_move_.is_due = true;
   });

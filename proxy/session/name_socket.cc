@@ -30,6 +30,10 @@ NameSocket::NameSocket(Context& context, UniqueFd socket, Audience audience)
   watched_->watch(this);
 }
 
+void NameSocket::hold(bool on) noexcept {
+  context_.loop.change_level(*watched_, on ? 0U : static_cast<std::uint32_t>(EPOLLIN));
+}
+
 void NameSocket::on_ready(Socket& socket) {
   socket.clear_readable();
   outbox_->gather();

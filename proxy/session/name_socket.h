@@ -17,6 +17,8 @@ class NameSocket final : private Watcher {
  public:
   NameSocket(Context& context, UniqueFd socket, Audience audience);
   ~NameSocket() = default;
+  // Questions wait in the kernel's queue, as connections do.
+  void hold(bool on) noexcept;
 
  private:
   // What is left to send. Answers may wait for their line after the NameSocket is gone.

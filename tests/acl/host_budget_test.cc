@@ -153,6 +153,43 @@ TEST(HostBudget, DebtIsPaidOnceMoreIsOnRecord) {
   EXPECT_EQ(budget.usage->tokens.left(), 160 - 50 - 10);
 }
 
+TEST(HostBudget, DebtGoesOnRecordWithTheNextState) {
+  const HostBudget budget = budget_of({}, {}, 160);
+  HostUsage& usage = *budget.usage;
+  usage.tokens.lock(160);
+  usage.owed_tokens = 100;
+  usage.record_debt();
+  EXPECT_EQ(usage.owed_tokens, 0);
+  EXPECT_EQ(usage.tokens.unrecorded(), 60);
+  usage.owed_tokens = 100;
+  usage.record_debt();
+  EXPECT_EQ(usage.owed_tokens, 40) << "there is no more";
+  EXPECT_EQ(usage.tokens.left(), 0);
+  EXPECT_EQ(usage.take_debt(), 40);
+  EXPECT_EQ(usage.take_debt(), 0);
+}
+
+TEST(HostBudget, ThreadsTogetherPayADebtOnce) {
+  const HostBudget budget = budget_of({}, {}, 1'000'000);
+  HostUsage& usage = *budget.usage;
+  usage.tokens.lock(1'000'000);
+  std::atomic<bool> is_over{false};
+  std::thread payer{[&] {
+    while (!is_over) usage.pay_debt();
+  }};
+  std::int64_t owed = 0;
+  for (int i = 0; i < 20000; ++i) {
+    usage.owed_tokens += 7;
+    owed += 7;
+    static_cast<void>(usage.tokens.book(i % 11));
+    usage.tokens.settle(true);
+    usage.record_debt();
+  }
+  is_over = true;
+  payer.join();
+  EXPECT_EQ(usage.tokens.balance() - usage.owed_tokens, 1'000'000 - owed);
+}
+
 TEST(HostBudget, ThreadsTogetherTakeExactlyTheLimit) {
   const HostBudget budget = budget_of(1000, 700, {});
   std::atomic<int> taken{0};

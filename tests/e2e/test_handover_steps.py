@@ -153,7 +153,43 @@ class Fake:
         return heard
 
 
-HELLO, REFUSE, OFFER, OFFERED, FREEZE, FROZEN, READY = 1, 2, 3, 5, 6, 7, 8
+HELLO, REFUSE, OFFER, OFFERED, FREEZE, FROZEN, READY, COMMIT, SERVING = 1, 2, 3, 5, 6, 7, 8, 10, 11
+
+
+def commits(proxy):
+    """A process that could serve: the other one waits for its word."""
+    fake = Fake(proxy)
+    fake.say(HELLO, 1, 1)
+    assert fake.hear_until(OFFERED) == OFFERED
+    fake.say(FREEZE)
+    assert fake.hear_until(FROZEN) == FROZEN
+    mine, its = socket.socketpair()
+    with mine, its:
+        socket.send_fds(fake.mine, [fake.message(READY)], [its.fileno()])
+    assert fake.hear_until(COMMIT) == COMMIT
+    return fake
+
+
+def test_a_process_that_dies_in_the_moment_before_it_serves_changes_nothing(world, running):
+    proxy, client = running
+    with proxy.control() as control:
+        commits(proxy).mine.close()
+        assert_serves(world, proxy, client)
+        control.do("status")
+    proxy.take_over()
+    assert_serves(world, proxy, client)
+    proxy.audit.verify()
+
+
+def test_a_process_that_is_too_late_to_serve_cannot(world, running):
+    """Both know that the old one goes on."""
+    proxy, client = running
+    fake = commits(proxy)
+    assert fake.hear() == REFUSE
+    with pytest.raises(OSError):
+        fake.say(SERVING)
+    assert_serves(world, proxy, client)
+    assert "did not answer in time" in proxy.log_text()
 
 
 def test_an_unknown_format_is_refused(world, running):

@@ -90,5 +90,15 @@ TEST(HandoverLink, TellsSilenceGarbageAndTheEndApart) {
   EXPECT_FALSE(pair->first.send(example()));
 }
 
+TEST(HandoverLink, LosesNoMessageThatWasSentBeforeItReceivesNoMore) {
+  auto pair = HandoverLink::make();
+  ASSERT_TRUE(pair);
+  const HandoverLink other{std::move(pair->second)};
+  ASSERT_TRUE(other.send(example()));
+  EXPECT_TRUE(pair->first.receive_last().message);
+  EXPECT_FALSE(other.send(example()));
+  EXPECT_TRUE(pair->first.send(example()));  // the other way stays open
+}
+
 }  // namespace
 }  // namespace stile::server

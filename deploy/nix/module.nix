@@ -275,10 +275,13 @@ in
         Type = "notify";
         # The path, not the store: a new policy must not make a new unit.
         ExecStart = "${cfg.package}/bin/stiled -c /etc/stile/stile.toml";
-        # It waits, and fails if the new policy is refused. As root: who may ask is a matter of groups.
-        ExecReload = "+${cfg.package}/bin/stile reload";
+        # It waits, and fails if the new policy is refused. If the package is another one, that takes
+        # over from the running daemon, and open tunnels go on in it.
+        ExecReload = "${cfg.package}/bin/stiled -c /etc/stile/stile.toml --reload";
+        NotifyAccess = "exec";
         User = "stile";
         Group = "stile";
+        SupplementaryGroups = [ cfg.settings.server.control_group ];
         Restart = "always";
         RestartSec = "1s";
         WatchdogSec = "30s";

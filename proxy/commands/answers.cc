@@ -97,6 +97,7 @@ void add_rejected(JsonObject& object, const std::vector<RejectedCardView>& cards
 
 void add_ping(JsonObject& object, const PingView& view) {
   object.add("ok", true).add("version", view.version);
+  if (!view.program.empty()) object.add("program", view.program);
   object.add("uptime_seconds",
              std::chrono::duration_cast<std::chrono::seconds>(view.uptime).count());
   object.add("generation", view.generation).add("config", view.config);

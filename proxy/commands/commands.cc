@@ -53,6 +53,7 @@ const control::LivePolicy::Running* Commands::find(const std::string& id,
 PingView Commands::ping_view() const {
   PingView view = view_ping(editor_.policy());
   view.version = daemon_.version;
+  view.program = daemon_.program;
   view.uptime = std::chrono::steady_clock::now() - started_;
   view.workers = workers_.size();
   if (daemon_.drain_time_left) view.drain_time_left = daemon_.drain_time_left();

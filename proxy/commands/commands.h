@@ -31,6 +31,7 @@ class Commands final : public control::Service {
     // How long open connections may still run; nullopt: the daemon is not draining.
     std::function<std::optional<std::chrono::milliseconds>()> drain_time_left;
     std::string_view version;
+    std::string program = {};  // what distinguishes its file from another one, see status
     // The CA that signs for opened hosts, PEM, made if there is none yet; "": that failed.
     std::function<std::string()> trusted_ca = {};
     bool is_run = false;  // a `stile run`: refuses the actions that need a daemon

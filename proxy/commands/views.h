@@ -36,7 +36,7 @@ struct RejectedCardView {
 };
 
 struct PingView {
-  std::string_view version;
+  std::string_view version, program;
   std::chrono::steady_clock::duration uptime{};
   std::uint64_t generation = 0;
   std::string config;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "base/unix_time.h"
@@ -28,9 +27,6 @@ constexpr milliseconds time_to_commit{1000};
 
 // Numbers of connections that are left to this process.
 constexpr std::uint64_t lent_room = 1'000'000;
-
-// It would start another daemon when this one ends, beside one that it knows nothing of.
-bool is_run_by_systemd() { return std::getenv("NOTIFY_SOCKET") != nullptr; }
 
 }  // namespace
 
@@ -61,7 +57,6 @@ control::Outcome<void> Server::hand_over(UniqueFd link, int pid) {
   };
   if (taker_) return refuse("another process is taking over");
   if (shared_->draining) return refuse("the daemon is draining");
-  if (is_run_by_systemd()) return refuse("systemd runs this daemon: systemctl restart stiled");
   taker_ = std::make_unique<Taker>(context_, std::move(link), pid);
   taker_->deadline.expires_after(time_to_take_over);
   taker_->deadline.async_wait([this](const boost::system::error_code& ec) {
@@ -159,6 +154,10 @@ void Server::send_offer(const Message& hello) {
     return stay("it hands over in formats " + std::to_string(hello.first) + " to " +
                 std::to_string(hello.second) + ", this daemon in " + std::to_string(oldest_format) +
                 " to " + std::to_string(newest_format) + "; stop this one and start the other");
+  }
+  // It would start another daemon when this one ends, beside one that it knows nothing of.
+  if (const auto run = service_run(); !run.empty() && hello.text != run) {
+    return stay("systemd runs this daemon; to upgrade it: systemctl reload stiled");
   }
   if (!log_->healthy()) return stay("the audit log cannot be written");
   static_cast<void>(log_->reopen());  // a log that was renamed goes on under its name

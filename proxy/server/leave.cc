@@ -21,6 +21,7 @@ constexpr milliseconds time_to_answer{1000};
 void Server::leave(std::string config_digest) {
   taker_->step = Step::gone;
   taker_->deadline.cancel();
+  notify("MAINPID=" + std::to_string(taker_->pid));  // the last word that systemd hears from here
   shared_->leaving = true;
   for (auto& worker : workers_) worker->leave();
   log::info("handed over to process " + std::to_string(taker_->pid) +

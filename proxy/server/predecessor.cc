@@ -8,6 +8,7 @@
 
 #include "control/client.h"
 #include "proxy/base/log.h"
+#include "proxy/server/upgrade.h"
 #include "proxy/server/version.h"
 
 namespace stile::server {
@@ -45,6 +46,7 @@ Result<std::unique_ptr<Predecessor>> Predecessor::find(const std::string& contro
   hello.first = oldest_format;
   hello.second = newest_format;
   hello.name = version;
+  hello.text = service_run();
   if (!self->link_.send(hello)) return refused("it has closed the connection");
   if (auto received = self->receive_offer(); !received) return received.error();
   return self;

@@ -58,6 +58,7 @@ void RunControl::start(session::Shared& shared, Workers& workers, UniqueFd socke
                                  {},
                                  version,
                                  {},
+                                 {},
                                  true});
   server_ = std::make_unique<control::ControlServer>(context_, *commands_);
   if (socket) server_->listen(std::move(socket), true);

@@ -391,7 +391,7 @@ void Server::start_control() {
       commands::Commands::Daemon{
           [this] { drain(); }, [this] { return reopen_log(); },
           [this] { return shared_->connections.load(); }, [this] { return drain_time_left(); },
-          version, [this] { return trusted_ca(); }, false, fleet_user_,
+          version, program_, [this] { return trusted_ca(); }, false, fleet_user_,
           [this] { return is_capturing(); },
           [this](UniqueFd socket) { return serve_captured(std::move(socket)); },
           [this](UniqueFd link, int pid) { return hand_over(std::move(link), pid); }});
@@ -440,6 +440,7 @@ Result<void> Server::run() {
   watch_addresses();
   housekeeping();
   notify("READY=1\nSTATUS=" + std::to_string(policy.agents().size()) + " agents");
+  if (front_.is_serving) front_.is_serving();
   context_.run();
   control_->stop();
   inheritance_.reset();  // no line of another process comes after the last one here
@@ -479,7 +480,9 @@ void Server::wake_paused() {
   });
 }
 
-void Server::notify(const std::string& state) const { ::sd_notify(0, state.c_str()); }
+void Server::notify(const std::string& state) const {
+  if (!shared_->leaving) ::sd_notify(0, state.c_str());
+}
 
 void Server::change_dns() {
   const auto options = dns_options_of(settings().dns);

@@ -32,6 +32,7 @@
 #include "proxy/server/predecessor.h"
 #include "proxy/server/secret_keeper.h"
 #include "proxy/server/taker.h"
+#include "proxy/server/upgrade.h"
 #include "proxy/server/worker.h"
 
 namespace stile::server {
@@ -44,6 +45,8 @@ struct Front {
   std::function<void(int signal, std::chrono::steady_clock::time_point received, bool is_done,
                      const std::string& text)>
       on_outcome;
+  // Called once, when it serves. May be empty.
+  std::function<void()> is_serving;
 };
 
 class Server {
@@ -132,6 +135,7 @@ class Server {
   void each_worker(const std::function<void(session::Context&)>& work);
   void notify(const std::string& state) const;
 
+  const std::string program_ = program_identity();
   std::unique_ptr<Predecessor> predecessor_;
   Opening opening_;
   SecretKeeper secrets_;

@@ -176,7 +176,9 @@ check_upgrade() {
   before=$(property stiled.service MainPID)
   apt_in_guest install -y -o Dpkg::Options::=--force-confold /root/newer.deb
   [[ $(guest dpkg-query -W -f '${Version}' stile) == *+upgrade ]]
-  [[ $(property stiled.service MainPID) != "$before" ]]
+  is_another() { [[ $(property stiled.service MainPID) != "$before" ]]; }
+  wait_for 30 is_another
+  journal -u stiled.service | grep -q 'taken over from' || { journal -u stiled.service; fail "not taken over"; }
   guest grep -q 'an operator was here' /etc/stile/stile.toml
   for unit in stiled.socket stiled-capture.socket stiled.service stile-fence.service stile-agent@alpha.service \
     stile-spawner.socket sandboxed-agent@worker.service stile-web.service; do

@@ -205,6 +205,26 @@ def test_an_unknown_format_is_refused(world, running):
     assert_serves(world, proxy, client)
 
 
+@pytest.mark.parametrize("chosen", [0, 2, 9])
+def test_an_offer_in_a_format_that_was_not_named_is_refused(world, chosen):
+    """The process that takes over ends, and says why; the other one sees that it is gone."""
+    proxy = world.proxy()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(proxy.settings["server"]["control"])
+        listener.listen()
+        taker = proxy.taker()
+        control, _ = listener.accept()
+        _, descriptors, _, _ = socket.recv_fds(control, 1000, 1)
+        control.sendall(b'{"ok":true}\n')
+        with socket.socket(fileno=descriptors[0]) as link, control:
+            hello = struct.unpack_from("<BQQ", link.recv(300000))
+            assert hello[0] == HELLO and not hello[1] <= chosen <= hello[2]
+            link.send(Fake.message(OFFER, chosen))
+            assert taker.wait(20) == 1
+            assert link.recv(1000) == b""
+    assert "it chose a format that this program does not know" in proxy.log_text()
+
+
 @pytest.mark.parametrize("steps", range(4))
 def test_a_process_that_leaves_at_any_step_changes_nothing(world, running, steps):
     proxy, client = running

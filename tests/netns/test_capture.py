@@ -255,6 +255,49 @@ def test_addresses_keep_their_names_when_the_daemon_is_killed(street):
     assert python(street, "alpha", "print(address('kept.example.test'))") == mine
 
 
+GOES_ON = LIBRARY + """
+early = address("early.example.test")
+plain, sealed = connect(address("ssh.test", 22), 22), tls(connect(address("a.test")), "a.test")
+print(plain.recv(100), flush=True)
+sys.stdin.readline()
+plain.sendall(b"ping")
+print(plain.recv(100), get(sealed, "a.test", "/later"))
+print(get(tls(connect(early), "early.example.test"), "early.example.test"), address("early.example.test") == early)
+"""
+
+
+def test_captured_connections_names_and_sockets_go_to_another_process(street):
+    program = street.host.start_tool("exec", "alpha", "--", PYTHON, "-I", "-c", GOES_ON, stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, text=True)
+    assert program.stdout.readline() == "b'SSH-2.0-origin\\r\\n'\n"
+    assert street.take_over().wait(PATIENCE_SECONDS) == 0
+    said = program.communicate("go on\n", timeout=PATIENCE_SECONDS)[0].splitlines()
+    assert said == ["b'ping' HTTP/1.1 200 OK", "HTTP/1.1 200 OK True"]
+    wait_until(lambda: sum(line["event"] == "close" and line.get("host") in ("a.test", "ssh.test")
+                           for line in street.audit()[-6:]) >= 2, "their ends in the log")
+    closed = [line for line in street.audit() if line["event"] == "close" and line["host"] == "ssh.test"][-1]
+    assert {"method": "TCP", "agent": "alpha", "bytes_up": 4, "verdict": "allow"}.items() <= closed.items()
+    assert "reason" not in closed
+    assert json.loads(street.host.tool("check", "--json").stdout)["ok"]
+
+
+def test_questions_are_answered_all_the_time_while_processes_change(street):
+    asker = street.host.start_tool("exec", "alpha", "--", PYTHON, "-I", "-c", LIBRARY + """
+import select
+number, wrong = 0, []
+while not select.select([sys.stdin], [], [], 0)[0]:
+    name = f"name-{number % 500}.example.test"
+    number += 1
+    if "200 OK" not in (said := error_of(lambda: get(tls(connect(address(name)), name), name))): wrong.append(said)
+    if number == 1: print("begun", flush=True)
+print(number > 1, wrong)
+""", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert asker.stdout.readline() == "begun\n"
+    for _ in range(3):
+        assert street.take_over().wait(PATIENCE_SECONDS) == 0
+    assert asker.communicate("", timeout=PATIENCE_SECONDS)[0] == "True []\n"
+
+
 HOLD = LIBRARY + """
 conn = tls(connect(address("a.test")), "a.test")
 conn.sendall(b"GET /hold HTTP/1.1\\r\\nHost: a.test\\r\\n\\r\\n")

@@ -52,9 +52,20 @@ class Street:
         self.host.run("mkdir", "-p", "/var/log/stile", "/var/lib/stile", "/run/stile")
         self.daemon = None
 
+    def _spawn_daemon(self, *command):
+        with open(Path(self.folder.name) / "stiled.log", "a") as log:
+            return self.host.popen(*command, stderr=log, stdout=log)
+
+    def take_over(self):
+        """Another process serves from here on; returns the one before it."""
+        log, old = Path(self.folder.name) / "stiled.log", self.daemon
+        before = log.read_text().count("taken over from")
+        self.daemon = self._spawn_daemon(BUILD / "cmd" / "stiled", "--take-over")
+        wait_until(lambda: log.read_text().count("taken over from") > before, "another process serves")
+        return old
+
     def start_daemon(self, wrapper=()):
-        log = open(Path(self.folder.name) / "stiled.log", "a")
-        self.daemon = self.host.popen(*wrapper, BUILD / "cmd" / "stiled", stderr=log, stdout=log)
+        self.daemon = self._spawn_daemon(*wrapper, BUILD / "cmd" / "stiled")
         wait_until(lambda: self.curl_host("http://127.0.0.1:9128/readyz").returncode == 0, "the daemon ready")
 
     def kill_daemon(self):

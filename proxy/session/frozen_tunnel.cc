@@ -70,6 +70,22 @@ void take_direction(Unpacker& in, net::FrozenDirection& way) {
   if (way.sent_end && (!way.saw_end || !way.unsent.empty() || way.pipe.bytes > 0)) in.fail();
 }
 
+void put(Packer& out, const FrozenGuard& guard) {
+  out.text(guard.held).text(guard.flight);
+  out.number(guard.header_seen).number(guard.length).number(guard.body_left);
+}
+
+FrozenGuard take_guard(Unpacker& in) {
+  FrozenGuard guard;
+  guard.held = in.text(FrozenTunnel::max_unsent);
+  guard.flight = in.text(FrozenTunnel::max_unsent);
+  guard.header_seen = in.number<std::uint8_t>();
+  guard.length = in.number<std::uint16_t>();
+  guard.body_left = in.number<std::uint16_t>();
+  if (!guard.is_possible()) in.fail();
+  return guard;
+}
+
 acl::HelloFacts take_hello(Unpacker& in) {
   acl::HelloFacts hello;
   const auto state = in.number<std::uint8_t>();
@@ -105,6 +121,8 @@ std::string pack(const FrozenTunnel& tunnel) {
   out.number(static_cast<std::uint8_t>(tunnel.hello.state));
   out.flag(tunnel.hello.has_sni).flag(tunnel.hello.names_host).flag(tunnel.hello.has_ech);
   out.number(nanoseconds(tunnel.begun)).number(nanoseconds(tunnel.relay.last_byte));
+  out.flag(tunnel.guard.has_value());
+  if (tunnel.guard) put(out, *tunnel.guard);
   put(out, tunnel.relay.up);
   put(out, tunnel.relay.down);
   return out.take();
@@ -145,8 +163,11 @@ Result<FrozenTunnel> unpack_tunnel(std::string_view bytes, std::vector<UniqueFd>
   tunnel.begun = take_time(in);
   net::FrozenRelay& relay = tunnel.relay;
   relay.last_byte = take_time(in);
+  if (in.flag()) tunnel.guard = take_guard(in);
   take_direction(in, relay.up);
   take_direction(in, relay.down);
+  // What is guarded was read into memory.
+  if (tunnel.guard && (relay.up.pipe.bytes > 0 || relay.down.pipe.bytes > 0)) in.fail();
   if (!in.is_done()) return Error{"a tunnel that is handed over is malformed"};
   const std::size_t pipes =
       (relay.up.pipe.bytes > 0 ? 1U : 0U) + (relay.down.pipe.bytes > 0 ? 1U : 0U);

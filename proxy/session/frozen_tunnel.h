@@ -11,11 +11,13 @@
 #include "acl/hello.h"
 #include "base/result.h"
 #include "proxy/net/frozen_relay.h"
+#include "proxy/session/hello_guard.h"
 
 namespace stile::session {
 
 struct FrozenTunnel {
-  // The most that was read and not sent; a tunnel with more waits until it has sent some.
+  // The most that was read and not sent, or is held back; a tunnel with more waits until it has
+  // sent some.
   static constexpr std::size_t max_unsent = 160 * 1024;
 
   std::string agent;     // its id
@@ -36,6 +38,7 @@ struct FrozenTunnel {
   acl::Reason opened_despite = acl::Reason::none;
   acl::HelloFacts hello;
   SteadyTime begun;
+  std::optional<FrozenGuard> guard;  // a second hello may still follow
   net::FrozenRelay relay;
 };
 

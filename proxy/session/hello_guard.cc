@@ -13,6 +13,26 @@ constexpr char handshake = 22;
 
 }  // namespace
 
+bool FrozenGuard::is_possible() const noexcept {
+  const bool is_between_records = header_seen == 0 && length == 0 && body_left == 0;
+  return held.size() <= tls::HelloReader::max_stream_bytes &&
+         flight.size() <= tls::HelloReader::max_hello_bytes && header_seen < record_header &&
+         (header_seen > 3 || length == 0) && (header_seen == 0 || body_left == 0) &&
+         (held.empty() || (is_between_records && held.front() == handshake));
+}
+
+HelloGuard::HelloGuard(FrozenGuard frozen) noexcept
+    : held_{std::move(frozen.held)},
+      flight_{std::move(frozen.flight)},
+      header_seen_{frozen.header_seen},
+      length_{frozen.length},
+      body_left_{frozen.body_left} {}
+
+FrozenGuard HelloGuard::freeze() noexcept {
+  return {std::move(held_), std::move(flight_), static_cast<std::uint8_t>(header_seen_),
+          static_cast<std::uint16_t>(length_), static_cast<std::uint16_t>(body_left_)};
+}
+
 HelloGuard::Step HelloGuard::from_client(std::string_view bytes, std::string& out) {
   if (state_ == State::done) {
     out += bytes;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,23 @@
 
 namespace stile::session {
 
+// A guard whose origin has not answered the first hello, so that another process can continue it.
+struct FrozenGuard {
+  std::string held, flight;
+  std::uint8_t header_seen = 0;
+  std::uint16_t length = 0, body_left = 0;
+  // Whether a guard can be in this state.
+  [[nodiscard]] bool is_possible() const noexcept;
+};
+
 class HelloGuard final : public Pooled {
  public:
+  HelloGuard() = default;
+  explicit HelloGuard(FrozenGuard frozen) noexcept;
+  // Only before a second hello is due.
+  [[nodiscard]] FrozenGuard freeze() noexcept;
+  [[nodiscard]] std::size_t held_bytes() const noexcept { return held_.size() + flight_.size(); }
+
   enum class Step {
     go_on,
     not_tls,  // the client's bytes are not part of a handshake: cut the tunnel

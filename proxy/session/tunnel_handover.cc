@@ -44,11 +44,13 @@ std::string grant_of(const acl::AgentPolicy& agent, const std::shared_ptr<acl::L
 
 }  // namespace
 
-// While a second hello can follow, or while it is being cut, it stays. So does one of a listener
-// that is lent: its lender is connected to this process.
+// While a second hello is due, which has its own deadline, or while it is being cut, it stays. So
+// does one of a listener that is lent: its lender is connected to this process.
 bool Tunnel::can_move() const noexcept {
-  return !guard_ && !is_revoked_ && cut_ == acl::Reason::none && peer_.agent && !peer_.is_lent() &&
-         unsent_bytes() <= FrozenTunnel::max_unsent;
+  const bool is_cut = is_revoked_ || cut_ != acl::Reason::none;
+  const bool is_at_rest = !guard_ || !guard_->awaits_hello();
+  return is_at_rest && !is_cut && peer_.agent && !peer_.is_lent() &&
+         unsent_bytes() + (guard_ ? guard_->held_bytes() : 0) <= FrozenTunnel::max_unsent;
 }
 
 FrozenTunnel Tunnel::freeze_all() {
@@ -67,6 +69,7 @@ FrozenTunnel Tunnel::freeze_all() {
   frozen.opened_despite = opened_despite_;
   frozen.hello = hello_;
   frozen.begun = begun_;
+  if (guard_) frozen.guard = guard_->freeze();
   frozen.relay = freeze();  // last: from here on it cannot go on in this process
   return frozen;
 }
@@ -101,6 +104,10 @@ Tunnel::Tunnel(Context& context, Peer peer, FrozenTunnel& frozen, SocketPtr clie
       hello_{frozen.hello},
       begun_{frozen.begun},
       access_rule_{nullptr} {
+  if (frozen.guard) {
+    guard_ = std::make_unique<HelloGuard>(std::move(*frozen.guard));
+    set_filtered(true);
+  }
   resume(frozen.relay);
   meter_up().draw_on(peer_.account->bytes_up);
   meter_down().draw_on(peer_.account->bytes_down);

@@ -6,6 +6,7 @@ import subprocess
 import threading
 
 import pytest
+from harness import hello
 from harness.origin import echo, read_to_end
 from harness.stiled import binary
 from harness.wait import until
@@ -205,9 +206,8 @@ def test_a_client_that_does_not_read_gets_everything_later(world):
     assert client.recv_to_end(30) == data
 
 
-@pytest.mark.parametrize("greeting", [GREETING, b""], ids=["moves", "stays"])
+@pytest.mark.parametrize("greeting", [GREETING, b""], ids=["greeted", "not answered yet"])
 def test_a_half_closed_tunnel_stays_half_closed(world, greeting):
-    """Without an answer to its hello, it is served to its end by the old process."""
     def late(conn):
         conn.recv()
         conn.send(greeting)
@@ -222,14 +222,48 @@ def test_a_half_closed_tunnel_stays_half_closed(world, greeting):
     conn = origin.wait_connection()
     client.half_close()
     conn.wait_ended()
-    old = proxy.take_over()
-    if greeting:
-        assert old.wait(10) == 0
+    assert proxy.take_over().wait(10) == 0
     conn.release.set()
     assert client.recv_to_end(15) == b"the answer"
     line = proxy.audit.wait_one(event="close")
     assert "reason" not in line and line["bytes_down"] == len(greeting + b"the answer")
-    assert old.wait(10) == 0
+
+
+def asks_again(conn):
+    """Answers the first hello only when the test says so, and asks for another one."""
+    first = conn.recv()
+    assert conn.release.wait(30)
+    conn.send(hello.hello_retry_request(hello.session_id(first)))
+    conn.recv_to_end()
+
+
+@pytest.mark.parametrize("early", [b"", hello.record(b"x" * 100, kind=hello.APPLICATION_DATA)[:60]],
+                         ids=["nothing", "a part of early data"])
+@pytest.mark.parametrize("name, reason", [("slow.test", None), ("other.test", "sni-mismatch")])
+def test_a_second_hello_is_judged_by_the_new_process(world, name, reason, early):
+    origin = world.tcp_origin("slow.test", handler=asks_again)
+    world.agent("alpha", allow=["slow.test"])
+    proxy = world.start(limits={"drain_timeout_ms": 20000})
+    client = proxy.open_tunnel("slow.test", world.port)
+    client.send(early)
+    conn = origin.wait_connection()
+    conn.wait_received(client.hello)
+    with proxy.control() as control:
+        until(lambda: control.do("connections")["connections"][0]["bytes_up"] == len(client.hello + early))
+    assert proxy.take_over().wait(10) == 0
+    rest = hello.record(b"x" * 100, kind=hello.APPLICATION_DATA)[60:] if early else b""
+    client.send(rest)
+    conn.release.set()
+    client.recv()
+    second = hello.hello_for(name)
+    client.send(second)
+    if reason:
+        client.recv_to_end(10)
+        assert proxy.audit.wait_one(event="close")["reason"] == reason
+        conn.wait_ended()
+        assert second not in bytes(conn.received)
+    else:
+        conn.wait_received(client.hello + early + rest + second)
 
 
 @pytest.mark.parametrize("way", ["revoke", "offline", "reload", "remove-agent"])
@@ -298,7 +332,7 @@ def test_an_idle_tunnel_ends_when_it_would_have(world):
 
 
 @pytest.mark.parametrize("handler, rounds", [(greets, 1), (greets, 4), (read_to_end, 1)],
-                         ids=["moves", "moves four times", "stays"])
+                         ids=["once", "four times", "not answered yet"])
 def test_a_budget_is_neither_larger_nor_smaller(world, handler, rounds):
     budget = 3 * MIB
     origin = world.tcp_origin("sink.test", handler=handler)

@@ -49,6 +49,59 @@ TEST(FrozenTunnel, IsReadBackExactly) {
   EXPECT_TRUE(read->relay.down.saw_end && !read->relay.down.sent_end);
 }
 
+FrozenTunnel guarded(FrozenGuard guard) {
+  FrozenTunnel tunnel = example();
+  tunnel.relay.down.pipe.bytes = 0;
+  tunnel.guard = std::move(guard);
+  return tunnel;
+}
+
+TEST(FrozenTunnel, KeepsWhatIsHeldBackUntilTheOriginAnswers) {
+  const std::string bytes = pack(guarded({"\x16\x03", "\x16", 0, 0, 0}));
+  const auto read = unpack_tunnel(bytes, none(2));
+  ASSERT_TRUE(read && read->guard);
+  EXPECT_EQ(pack(*read), bytes);
+  EXPECT_EQ(read->guard->held, "\x16\x03");
+}
+
+TEST(FrozenTunnel, RefusesAGuardThatCannotBe) {
+  const std::vector<FrozenGuard> wrong{
+      {"\x17", "", 0, 0, 0},  // would have been passed on
+      {"\x16", "", 1, 0, 0},  // within a header
+      {"\x16", "", 0, 0, 1},  // within a record
+      {"", "", 5, 0, 0},      // a header has five bytes
+      {"", "", 2, 1, 0},      // its length comes last
+      {"", "", 1, 0, 1},      // both within a header and a record
+      {"", std::string(65537, 'x'), 0, 0, 0},
+  };
+  for (const auto& guard : wrong) EXPECT_FALSE(unpack_tunnel(pack(guarded(guard)), none(2)));
+  FrozenTunnel spliced = guarded({});
+  spliced.relay.up.pipe.bytes = 1;
+  EXPECT_FALSE(unpack_tunnel(pack(spliced), none(4)));
+}
+
+TEST(HelloGuard, GoesOnInAnotherProcessAfterAnyByte) {
+  const std::string early{
+      "\x17\x03\x03\x00\x04"
+      "data"
+      "\x14\x03\x03\x00\x01\x01",
+      15};
+  const std::string hello{"\x16\x03\x03\x00\x40\x01\x00", 7};
+  const std::string stream = early + hello;
+  std::string out;
+  auto guard = std::make_unique<HelloGuard>();
+  for (const char byte : stream) {
+    EXPECT_EQ(guard->from_client({&byte, 1}, out), HelloGuard::Step::go_on);
+    FrozenGuard frozen = guard->freeze();
+    EXPECT_TRUE(frozen.is_possible());
+    guard = std::make_unique<HelloGuard>(std::move(frozen));
+  }
+  EXPECT_EQ(out, early) << "the hello is held";
+  EXPECT_EQ(guard->from_origin("HTTP/1.1", out), HelloGuard::Step::go_on);
+  EXPECT_TRUE(guard->is_done());
+  EXPECT_EQ(out, stream);
+}
+
 TEST(FrozenTunnel, ReadsEveryReasonBack) {
   for (std::size_t i = 0; i < acl::reason_count; ++i) {
     FrozenTunnel tunnel = example();

@@ -94,6 +94,7 @@ void Socket::on_events(std::uint32_t events) noexcept {
 }
 
 void Socket::run() {
+  if (std::exchange(reads_later_, false)) mark_readable();
   if (watcher_ != nullptr) {
     watcher_->on_ready(*this);
   } else {

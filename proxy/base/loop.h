@@ -66,6 +66,12 @@ class Socket final : public Pooled, public Work {
   void clear_writable() noexcept { ready_ &= static_cast<std::uint8_t>(~ready_write); }
   // For a layer that has read ahead: its reader must be called again although the socket is empty.
   void mark_readable() noexcept { ready_ |= ready_read; }
+  // The same after other work: reading took long.
+  void read_later() noexcept {
+    clear_readable();
+    reads_later_ = true;
+    call_again();
+  }
 
   // Reset, or closed in both directions: writes no longer reach the peer.
   [[nodiscard]] bool is_dead() const noexcept { return (ready_ & dead) != 0; }
@@ -136,6 +142,7 @@ class Socket final : public Pooled, public Work {
   UniqueFd fd_;
   std::uint8_t ready_ = 0;
   bool is_patient_ = false;
+  bool reads_later_ = false;
   bool is_borrowed_ = false;
 };
 

@@ -17,6 +17,12 @@ constexpr std::size_t most_in_a_write = 64 * 1024;
 // A peer that never reads but makes TLS answer it (key updates) is cut.
 constexpr std::size_t most_unsent = 4 * most_in_a_write;
 constexpr std::size_t kept_capacity = 1024;  // of an idle connection
+// Records without data in one read: key updates, tickets, alerts. Each costs much more time than
+// bytes, and OpenSSL goes on as long as the socket has some. Peers send a few in a connection.
+constexpr unsigned most_without_data = 16;
+// One read takes at most so many records, since they can have a single byte; then other connections
+// go first.
+constexpr unsigned most_records = 32;
 
 }  // namespace
 
@@ -42,6 +48,21 @@ TlsLayer::TlsLayer(Socket& socket, SslPtr ssl, std::string first,
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_.get(), bio, bio);
   SSL_set_read_ahead(ssl_.get(), 1);
+  SSL_set_msg_callback(ssl_.get(), note_record);
+  SSL_set_msg_callback_arg(ssl_.get(), this);
+}
+
+// Called for the head of each record, and for the type inside of an encrypted one.
+void TlsLayer::note_record(int is_written, int, int kind, const void* data, std::size_t, SSL* ssl,
+                           void* layer) noexcept {
+  if (is_written != 0 || (kind != SSL3_RT_HEADER && kind != SSL3_RT_INNER_CONTENT_TYPE)) return;
+  auto& self = *static_cast<TlsLayer*>(layer);
+  if (!self.is_reading_ || *static_cast<const unsigned char*>(data) == SSL3_RT_APPLICATION_DATA) {
+    return;
+  }
+  if (++self.without_data_ <= most_without_data) return;
+  self.has_failed_ = true;
+  SSL_set_shutdown(ssl, SSL_RECEIVED_SHUTDOWN);  // OpenSSL reads no further record
 }
 
 // OpenSSL forgets the session of a connection that ends without close_notify. It may well be
@@ -133,7 +154,14 @@ void TlsLayer::keep_readable() noexcept {
   if (SSL_has_pending(ssl_.get()) == 1 || !first_.empty()) socket_.mark_readable();
 }
 
+void TlsLayer::begin_read() noexcept {
+  ERR_clear_error();
+  is_reading_ = true;
+  without_data_ = 0;
+}
+
 IoResult TlsLayer::result_of(int returned) noexcept {
+  if (has_failed_) return {-1, false, EPROTO};
   switch (SSL_get_error(ssl_.get(), returned)) {
     case SSL_ERROR_WANT_READ:
       return {-1, true, 0};
@@ -147,18 +175,25 @@ IoResult TlsLayer::result_of(int returned) noexcept {
 
 IoResult TlsLayer::read(char* buffer, std::size_t size) noexcept {
   if (has_failed_) return {-1, false, EPROTO};
-  ERR_clear_error();
+  begin_read();
   // SSL_read() returns one record at most; a full buffer saves turns and system calls.
   std::size_t total = 0;
+  unsigned records = 0;
   int got = 0;
   do {
     got = SSL_read(ssl_.get(), buffer + total, static_cast<int>(size - total));
     if (got > 0) total += static_cast<std::size_t>(got);
-  } while (got > 0 && total < size && SSL_has_pending(ssl_.get()) == 1);
-  if (has_unsent()) static_cast<void>(flush());                 // an answer of TLS itself
-  const IoResult last = got > 0 ? IoResult{} : result_of(got);  // an error comes after the data
+  } while (got > 0 && total < size && ++records < most_records && SSL_has_pending(ssl_.get()) == 1);
+  is_reading_ = false;
+  if (has_unsent()) static_cast<void>(flush());  // an answer of TLS itself
+  const IoResult last = got > 0 ? IoResult{-1, true, 0} : result_of(got);
   if (total == 0) return last;
-  keep_readable();
+  if (records == most_records) {
+    socket_.read_later();
+  } else {
+    keep_readable();
+  }
+  if (!last.would_block) socket_.mark_readable();  // an end or error comes after the data
   return {static_cast<ssize_t>(total), false, 0};
 }
 
@@ -199,8 +234,9 @@ bool TlsLayer::has_input() noexcept {
   if (has_failed_) return true;
   if (!socket_.is_readable() && SSL_has_pending(ssl_.get()) == 0) return false;
   char byte = 0;
-  ERR_clear_error();
+  begin_read();
   const int got = SSL_peek(ssl_.get(), &byte, 1);
+  is_reading_ = false;
   if (has_unsent()) static_cast<void>(flush());
   return got > 0 || SSL_get_error(ssl_.get(), got) != SSL_ERROR_WANT_READ;
 }

@@ -51,6 +51,9 @@ class TlsLayer final : public net::Stream::Layer {
   static int bio_read(BIO* bio, char* buffer, int size) noexcept;
   static int bio_write(BIO* bio, const char* data, int size) noexcept;
   static long bio_ctrl(BIO* bio, int command, long number, void* pointer) noexcept;
+  static void note_record(int is_written, int version, int kind, const void* data, std::size_t size,
+                          SSL* ssl, void* layer) noexcept;
+  void begin_read() noexcept;
   [[nodiscard]] net::Stream::IoResult result_of(int returned) noexcept;
   void keep_readable() noexcept;
 
@@ -61,6 +64,8 @@ class TlsLayer final : public net::Stream::Layer {
   std::string out_;          // records to be sent
   std::size_t sent_ = 0;     // of out_
   bool is_writing_ = false;  // data: an alert of the handshake waits for its audit line
+  bool is_reading_ = false;
+  unsigned without_data_ = 0;  // records of the current read
   bool saw_end_ = false, has_failed_ = false, lacks_http1_ = false;
 };
 

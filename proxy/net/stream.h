@@ -20,7 +20,8 @@ class Stream {
    public:
     virtual ~Layer() = default;
     // As those of Socket. A read of 0 bytes is an end that the peer announced; a connection that
-    // just ends is an error. After a read the socket is marked readable if the layer holds input.
+    // just ends is an error. After a read the socket is marked readable, at once or later, if the
+    // layer holds input.
     [[nodiscard]] virtual IoResult read(char* buffer, std::size_t size) noexcept = 0;
     // Takes the bytes or blocks. The last of them may still have to be flushed.
     [[nodiscard]] virtual IoResult write(const char* data, std::size_t size) noexcept = 0;

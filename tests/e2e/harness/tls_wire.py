@@ -12,12 +12,12 @@ class WireTls:
         context = ssl.create_default_context(cafile=ca_file)
         if version:
             context.minimum_version = context.maximum_version = version
-        self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.tls = context.wrap_bio(self._in, self._out, server_hostname=name)
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = context.wrap_bio(self.incoming, self.outgoing, server_hostname=name)
         self._run(self.tls.do_handshake)
 
     def _flush(self):
-        if data := self._out.read():
+        if data := self.outgoing.read():
             self.sock.sendall(data)
 
     def _run(self, action):
@@ -27,9 +27,9 @@ class WireTls:
             except ssl.SSLWantReadError:
                 self._flush()
                 if data := self.sock.recv(65536):
-                    self._in.write(data)
+                    self.incoming.write(data)
                 else:
-                    self._in.write_eof()
+                    self.incoming.write_eof()
                 continue
             self._flush()
             return result
@@ -38,7 +38,7 @@ class WireTls:
         """The bytes of the records that carry this, without sending them."""
         self._flush()
         self.tls.write(data)
-        return self._out.read()
+        return self.outgoing.read()
 
     def sendall(self, data):
         self.tls.write(data)

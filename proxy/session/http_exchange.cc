@@ -367,7 +367,7 @@ Task<bool> HttpExchange::finish(Reason reason) {
   auto written = client_.context.log.close(client_.peer, request_, reason,
                                            answered ? status_ : acl::status(reason));
   if (reason != Reason::none && !answered) static_cast<void>(co_await written);
-  if (origin_reusable_ && reason == Reason::none) {
+  if (origin_reusable_ && !upload_failed_ && reason == Reason::none) {
     be_patient(false);
     connector_.keep_origin(request_);
   }

@@ -141,7 +141,7 @@ class HttpExchange {
   };
   std::deque<HeldPiece> held_pieces_;
   std::size_t message_bytes_ = 0;  // payload of the message that is not whole yet
-  bool upload_runs_ = false, upload_stopped_ = false;
+  bool upload_runs_ = false, upload_stopped_ = false, upload_failed_ = false;
   Reason upload_result_ = Reason::none;
   Event upload_done_;
 };

@@ -66,7 +66,10 @@ Detached HttpExchange::upload() {
     // The answer's side has ended the exchange, or needs no notice.
   } else if (result == Reason::origin_bad_response) {
     // The origin may have answered before it closed. If it still waits, this shows it that no more
-    // will come: the kernel can refuse a write (ENOBUFS) on an intact connection.
+    // will come: the kernel can refuse a write (ENOBUFS) on an intact connection. The rest of the
+    // body is not the next request.
+    upload_failed_ = true;
+    keep_alive_ = false;
     ::shutdown(connector_.origin.socket().fd(), SHUT_WR);
   } else {
     upload_result_ = result;

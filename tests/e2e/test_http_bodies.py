@@ -268,6 +268,37 @@ def test_early_answer_to_an_upload_reaches_the_client(http):
         assert (answer.status, answer.body) == (413, b"too large")
 
 
+def test_answer_of_an_origin_that_resets_within_the_upload_ends_the_connection(world):
+    """Stile notices that it cannot send on before it has read the answer."""
+    origin, other = world.http_origin("h.test"), world.http_origin("other.test")
+    answering = threading.Event()
+
+    def answer_and_reset(exchange):
+        exchange.read(100)
+        exchange.request.extra["read"] = True
+        answering.wait(SOON)
+        exchange.send(response(b"no more", "413 Content Too Large"))
+        exchange.conn.reset()
+    origin.on("/", answer_and_reset)
+    world.agent("alpha", allow=["h.test", "other.test"])
+    proxy = world.start()
+    hidden = (f"GET http://other.test:{world.http_port}/hidden HTTP/1.1\r\n"
+              f"Host: other.test:{world.http_port}\r\n\r\n").encode()
+    with proxy.client() as client:
+        client.send(head(f"http://h.test:{world.http_port}", "POST", "Content-Length: 1000")
+                    + b"x" * 100)
+        until(lambda: origin.requests and origin.requests[0].extra.get("read"))
+        with proxy.stopped():  # it sees all of the following at once, the client's bytes first
+            client.send(b"y" * 100)
+            answering.set()
+            until(origin.connections[0].closed.is_set)
+        answer = client.read_response()
+        assert (answer.status, answer.body) == (413, b"no more")
+        client.try_send(hidden + b"z" * (800 - len(hidden)))
+        assert client.recv_to_end() == b"", "the rest of the body is no request"
+    assert_untouched(other)
+
+
 # Down.
 
 def test_body_with_a_length_comes_back_whole(http):

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 
 from . import curl as programs
@@ -115,6 +116,17 @@ class Stiled:
 
     def signal(self, number):
         self.process.send_signal(number)
+
+    @contextmanager
+    def stopped(self):
+        """Within this the daemon does nothing; then it finds all that came at once."""
+        self.signal(signal.SIGSTOP)
+        stat = Path(f"/proc/{self.process.pid}/stat")
+        until(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T")
+        try:
+            yield
+        finally:
+            self.signal(signal.SIGCONT)
 
     def kill(self):
         """kill -9, and waits for the end."""

@@ -210,10 +210,10 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
       body += data;
     } else if (to_client == Framing::chunked) {
       http::append_chunk(to_client_, data);
-    } else if (to_client_.empty()) {
+    } else if (to_client_.empty() && head.framing != Framing::chunked) {
       to_client_ = client_.send_now(client_.stream, data);
     } else {
-      to_client_ += data;  // after the head
+      to_client_ += data;  // after the head; and chunks can have a single byte
     }
   };
   for (std::string_view input{from_origin_};;) {

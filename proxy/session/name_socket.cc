@@ -17,14 +17,14 @@ namespace {
 
 constexpr int datagrams_per_turn = 64;
 
-log::Throttle unanswered;
+log::Throttle unanswered, held_up;
 
 }  // namespace
 
 NameSocket::NameSocket(Context& context, UniqueFd socket, Audience audience)
     : context_{context},
       audience_{std::move(audience)},
-      outbox_{std::make_shared<Outbox>(context.shared.names, std::move(socket))},
+      outbox_{std::make_shared<Outbox>(context, std::move(socket))},
       watched_{context.loop.borrow_level(outbox_->fd(), EPOLLIN)} {
   if (!watched_) throw std::system_error{errno, std::generic_category(), "the name server"};
   watched_->watch(this);
@@ -64,21 +64,30 @@ void NameSocket::Outbox::send(const net::SockAddr& to, std::string answer) {
     gathered_.emplace_back(to, std::move(answer));
     return;
   }
-  names_.write_new();
+  context_.shared.names.write_new();
   send_now(to, answer);
 }
 
 void NameSocket::Outbox::send_gathered() {
   gathers_ = false;
-  names_.write_new();
+  context_.shared.names.write_new();
   for (const auto& [to, answer] : gathered_) send_now(to, answer);
   gathered_.clear();
 }
 
 // An answer that the socket does not take is lost, as it may be on any network.
-void NameSocket::Outbox::send_now(const net::SockAddr& to, const std::string& answer) const {
+void NameSocket::Outbox::send_now(const net::SockAddr& to, const std::string& answer) {
+  const auto address = to.address().unmapped();
+  const auto before = SendGuard::buffer_of(fd_.get());
+  if (!guard_.admits(address, before, context_.loop.now())) {
+    held_up.warning("a queue of this agent holds answers of the name server; it gets no more: ",
+                    address.text());
+    return;
+  }
   static_cast<void>(
       ::sendto(fd_.get(), answer.data(), answer.size(), MSG_DONTWAIT, to.get(), to.size()));
+  if (!before.fills()) return;
+  guard_.note_sent(address, before, SendGuard::buffer_of(fd_.get()), context_.loop.now());
 }
 
 Detached NameSocket::serve(Context& context, std::shared_ptr<Outbox> outbox, net::SockAddr from,

@@ -10,6 +10,7 @@
 #include "proxy/base/task.h"
 #include "proxy/session/context.h"
 #include "proxy/session/identify.h"
+#include "proxy/session/send_guard.h"
 
 namespace stile::session {
 
@@ -24,7 +25,7 @@ class NameSocket final : private Watcher {
   // What is left to send. Answers may wait for their line after the NameSocket is gone.
   class Outbox {
    public:
-    Outbox(dns::NameBook& names, UniqueFd socket) : names_{names}, fd_{std::move(socket)} {}
+    Outbox(Context& context, UniqueFd socket) : context_{context}, fd_{std::move(socket)} {}
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
     // Until send_gathered(), answers are kept, so that their new names are written with one call.
     void gather() noexcept { gathers_ = true; }
@@ -32,10 +33,11 @@ class NameSocket final : private Watcher {
     void send(const net::SockAddr& to, std::string answer);
 
    private:
-    void send_now(const net::SockAddr& to, const std::string& answer) const;
+    void send_now(const net::SockAddr& to, const std::string& answer);
 
-    dns::NameBook& names_;
+    Context& context_;
     UniqueFd fd_;
+    SendGuard guard_;
     bool gathers_ = false;
     std::vector<std::pair<net::SockAddr, std::string>> gathered_;
   };

@@ -503,3 +503,35 @@ def test_deleting_leaves_nothing(street):
     street.delete("zeta", "--kill")
     assert not street.host.exists("/etc/netns/agent-zeta")
     assert "zeta" not in street.host.agents()
+
+
+# Root inside puts a queue behind its device that sends a packet every few minutes.
+KEEP_IN_A_QUEUE = """
+import subprocess
+for command in ("ip link add ifb0 type ifb", "ip link set ifb0 up",
+                "tc qdisc add dev ifb0 root tbf rate 8bit burst 1600 limit 100mb", "tc qdisc add dev eth0 ingress",
+                "tc filter add dev eth0 parent ffff: protocol all u32 match u32 0 0 action mirred egress redirect dev ifb0"):
+    done = subprocess.run(command.split(), capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(print("cannot:", command, done.stderr))
+sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sock.connect(("10.200.0.1", 53))
+for _ in range(20):  # within the agent's rate, and three times what the buffer of the name server holds
+    for _ in range(50):
+        sock.send(question("a.test"))
+    time.sleep(0.1)
+print("holds")
+"""
+
+
+def test_an_agent_that_holds_its_answers_in_a_queue_takes_none_from_others(street):
+    """They count against the send buffer of the name server until they leave that queue."""
+    street.create("holder", "--allow", "a.test")
+    try:
+        said = python(street, "holder", "os.environ['PATH'] += ':/usr/sbin:/sbin'\n" + KEEP_IN_A_QUEUE)
+        if said.startswith("cannot:"):
+            pytest.skip(said)
+        assert said == "holds"
+        assert python(street, "beta", "print([ask('b.test') for _ in range(20)])") == repr([(0, 1)] * 20)
+    finally:
+        street.delete("holder")

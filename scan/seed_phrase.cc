@@ -64,15 +64,33 @@ class WordList {
 
 using Words = std::span<const std::uint16_t>;
 
-// Made by chance: the phrases of documentation repeat words, and lists are sorted.
-bool is_random(Words phrase) {
-  std::vector<std::uint16_t> sorted{phrase.begin(), phrase.end()};
-  std::sort(sorted.begin(), sorted.end());
-  if (std::equal(sorted.begin(), sorted.end(), phrase.begin())) return false;
-  const auto distinct =
-      static_cast<std::size_t>(std::unique(sorted.begin(), sorted.end()) - sorted.begin());
-  return distinct * 4 > phrase.size() * 3;
-}
+// A window that slides over a run of words and knows whether those in it were drawn by chance: the
+// phrases of documentation repeat words, and lists are sorted. A step costs the same in every run.
+class Window {
+ public:
+  Window(Words run, std::size_t size) : run_{run}, size_{size} {}
+
+  // Takes in the next word. False: the run has no more.
+  bool move(SeedWork& work) {
+    if (end_ == run_.size()) return false;
+    ++work.steps;
+    ascending_ = end_ > 0 && run_[end_] < run_[end_ - 1] ? 1 : ascending_ + 1;
+    if (counts_[run_[end_++]]++ == 0) ++distinct_;
+    if (end_ <= size_) return true;
+    ++work.steps;
+    if (--counts_[run_[end_ - size_ - 1]] == 0) --distinct_;
+    return true;
+  }
+  [[nodiscard]] bool is_full() const { return end_ >= size_; }
+  [[nodiscard]] bool is_random() const { return ascending_ < size_ && distinct_ * 4 > size_ * 3; }
+  [[nodiscard]] Words words() const { return run_.subspan(end_ - size_, size_); }
+
+ private:
+  Words run_;
+  std::array<std::uint8_t, seed_word_count> counts_{};  // of the words in the window
+  std::size_t size_, end_ = 0, distinct_ = 0;
+  std::size_t ascending_ = 0;  // so many words before `end_` are in alphabetical order
+};
 
 // The words are numbers of 11 bits; of these, the last bits are the first of the hash of the rest.
 bool passes_checksum(Words phrase) {
@@ -99,17 +117,23 @@ bool passes_checksum(Words phrase) {
   return first >> (8 - check_bits) == check;
 }
 
-bool has_phrase_in(Words run, std::size_t& checks_left) {
-  if (run.size() > longest_run) return false;
-  for (const std::size_t size : phrase_sizes) {
-    for (std::size_t at = 0; at + size <= run.size(); ++at) {
-      if (!is_random(run.subspan(at, size))) continue;
-      if (checks_left == 0) return false;
-      --checks_left;
-      if (passes_checksum(run.subspan(at, size))) return true;
-    }
+bool has_phrase_of(std::size_t size, Words run, std::size_t most_checks, SeedWork& work) {
+  Window window{run, size};
+  while (window.move(work)) {
+    if (!window.is_full() || !window.is_random()) continue;
+    if (work.checks == most_checks) return false;
+    ++work.checks;
+    if (passes_checksum(window.words())) return true;
   }
   return false;
+}
+
+bool has_phrase_in(Words run, std::size_t most_checks, SeedWork& work) {
+  work.words += run.size();
+  if (run.size() > longest_run) return false;
+  return std::any_of(phrase_sizes.begin(), phrase_sizes.end(), [&](std::size_t size) {
+    return size <= run.size() && has_phrase_of(size, run, most_checks, work);
+  });
 }
 
 bool is_part_of_a_word(char c) { return is_in(word, c) || (c & '\x80') != 0; }
@@ -127,11 +151,13 @@ std::optional<std::uint16_t> seed_word(std::string_view word) {
   return list.find({folded.data(), word.size()});
 }
 
-bool has_seed_phrase(std::string_view text) {
-  std::size_t checks_left = least_checks + text.size() / bytes_per_check;
+bool has_seed_phrase(std::string_view text, SeedWork* work) {
+  SeedWork unasked;
+  SeedWork& done = work != nullptr ? *work : unasked;
+  const std::size_t most_checks = least_checks + text.size() / bytes_per_check;
   std::vector<std::uint16_t> run;
   const auto end_run = [&] {
-    const bool found = run.size() >= phrase_sizes.front() && has_phrase_in(run, checks_left);
+    const bool found = run.size() >= phrase_sizes.front() && has_phrase_in(run, most_checks, done);
     run.clear();
     return found;
   };

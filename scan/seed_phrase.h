@@ -1,6 +1,7 @@
 // Seed phrases of wallets (BIP 39): 12 to 24 words of a list, the last with a checksum. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -12,8 +13,15 @@ inline constexpr std::size_t seed_word_count = 2048;
 // The place of a word in the list, upper or lower case; nullopt: it is not in it.
 [[nodiscard]] std::optional<std::uint16_t> seed_word(std::string_view word);
 
+// What a search did, for tests: it grows with the text, whatever the text is.
+struct SeedWork {
+  std::size_t words = 0;   // of the list, that were looked at
+  std::size_t steps = 0;   // words that came into a window, or left it
+  std::size_t checks = 0;  // checksums that were computed
+};
+
 // A phrase of English words with white space between them, on its own or among other words. The
 // phrases of documentation, which repeat words, and lists in alphabetical order are not counted.
-[[nodiscard]] bool has_seed_phrase(std::string_view text);
+[[nodiscard]] bool has_seed_phrase(std::string_view text, SeedWork* work = nullptr);
 
 }  // namespace stile::scan

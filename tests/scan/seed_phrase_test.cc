@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "base/base64.h"
 #include "base/sha256.h"
@@ -95,6 +97,71 @@ TEST(SeedPhrases, OfDocumentationAndEnglishPass) {
   }
   EXPECT_FALSE(has_seed_phrase(seed_words)) << "the list itself";
   EXPECT_FALSE(has_seed_phrase(seed_words.substr(0, seed_words.find("account")))) << "a part of it";
+}
+
+std::vector<std::string> some_words(std::size_t count, unsigned seed, std::size_t from = 2048) {
+  std::vector<std::string> list;
+  for (std::size_t at = 0; list.size() < seed_word_count; at = seed_words.find('\n', at) + 1) {
+    list.emplace_back(seed_words.substr(at, seed_words.find('\n', at) - at));
+  }
+  std::mt19937 random{seed};
+  std::vector<std::string> drawn(count);
+  for (auto& word : drawn) word = list[random() % from];
+  return drawn;
+}
+
+std::string in_runs_of(std::size_t size, const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text += words[i] + (i % size + 1 == size ? " , " : " ");
+  }
+  return text;
+}
+
+// Texts of list words only, in runs as long as are looked at, with many and few repeated words.
+TEST(SeedPhrases, AWordCostsAFixedNumberOfSteps) {
+  constexpr std::size_t most_steps = 2 * 5;  // into and out of one window for each size
+  for (const std::size_t run : {12U, 24U, 40U}) {
+    for (const std::size_t from : {1U, 2U, 30U, 2048U}) {
+      for (const std::size_t count : {1000U, 2000U, 16000U}) {
+        const std::string text = in_runs_of(run, some_words(count, 7, from));
+        SeedWork work;
+        static_cast<void>(has_seed_phrase(text, &work));
+        EXPECT_LE(work.steps, work.words * most_steps) << run << " of " << from;
+        EXPECT_LE(work.words, count);
+        EXPECT_LE(work.checks, 128 + text.size() / 64);
+      }
+    }
+  }
+}
+
+// By the plain way: sort the words of each window.
+TEST(SeedPhrases, AreThoseOfEachWindowOnItsOwn) {
+  const auto is_random = [](const std::vector<std::string>& words) {
+    auto sorted = words;
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted == words) return false;
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    return sorted.size() * 4 > words.size() * 3;
+  };
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    // Few words, so that some windows repeat too many; short runs, so that all are checked.
+    const auto words = some_words(12 + seed % 9, seed, 8 + seed % 40);
+    std::size_t windows = 0;
+    for (const std::size_t size : {12U, 15U, 18U}) {
+      for (std::size_t at = 0; at + size <= words.size(); ++at) {
+        const auto begin = words.begin() + static_cast<std::ptrdiff_t>(at);
+        windows += is_random({begin, begin + static_cast<std::ptrdiff_t>(size)});
+      }
+    }
+    SeedWork work;
+    const bool found = has_seed_phrase(in_runs_of(40, words), &work);
+    EXPECT_LE(work.checks, windows) << seed;
+    EXPECT_TRUE(found || work.checks == windows) << seed;
+    SeedWork again;
+    EXPECT_EQ(has_seed_phrase(in_runs_of(40, words), &again), found) << "nothing is left over";
+    EXPECT_EQ(again.checks, work.checks) << seed;
+  }
 }
 
 TEST(SeedPhrases, AreFoundOverTheEndOfAPiece) {

@@ -50,6 +50,7 @@ std::vector<Sample> hostile(std::size_t size) {
       {"gzip starts in base64", repeated("H4sI", size)},
       {"lines of base64", repeated(random_text(64, 4) + "\n", size)},
       {"zeros", std::string(size, '\0')},
+      {"list words", repeated("zoo act owl bus fox ice ", size)},
   };
 }
 

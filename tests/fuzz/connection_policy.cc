@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "scan/watch.h"
 #include "tests/fuzz/check.h"
 
 namespace stile::fuzz {
@@ -15,6 +16,16 @@ acl::Rules rules(const std::vector<std::string>& patterns) {
   acl::Rules made;
   made.sets.push_back(std::move(builder).build());
   return made;
+}
+
+std::shared_ptr<const scan::Watch> watch_for(Stage stage) {
+  if (stage != Stage::searching && stage != Stage::searching_more) return nullptr;
+  std::vector<scan::Scan> scans{{"first", std::string{never_out}}};
+  if (stage == Stage::searching_more) scans.push_back({"second", std::string{never_out_later}});
+  auto rules = scan::ScanRules::compile(std::move(scans));
+  STILE_FUZZ_CHECK(rules);
+  return std::make_shared<scan::Watch>(*rules, std::vector<std::shared_ptr<const acl::Secret>>{},
+                                       std::vector<std::string>{});
 }
 
 }  // namespace
@@ -43,6 +54,7 @@ std::shared_ptr<const acl::Snapshot> snapshot_of(Stage stage, std::uint64_t gene
     if (stage != Stage::nothing)
       agent->allow = rules({"a.test", "b.test", "c.test", "inside.test"});
     if (stage == Stage::without_b) agent->deny = rules({"b.test"});
+    agent->watch = watch_for(stage);
     if (stage == Stage::offline) agent->mode = acl::Mode::offline;
     if (stage == Stage::observe) agent->mode = acl::Mode::observe;
     agents.push_back(std::move(agent));
@@ -58,6 +70,8 @@ std::vector<std::string> stripped_by(Stage stage) {
 bool may_reach(Stage stage, std::string_view host) {
   switch (stage) {
     case Stage::all:
+    case Stage::searching:
+    case Stage::searching_more:
       return host == "a.test" || host == "b.test" || host == "c.test";
     case Stage::without_b:
       return host == "a.test" || host == "c.test";

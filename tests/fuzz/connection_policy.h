@@ -12,7 +12,19 @@
 
 namespace stile::fuzz {
 
-enum class Stage : std::uint8_t { all, without_b, nothing, offline, observe, agent_gone, count };
+enum class Stage : std::uint8_t {
+  all,
+  without_b,
+  nothing,
+  offline,
+  observe,
+  agent_gone,
+  count,  // those that the fuzzer plays; the rest is for unit tests
+  searching,
+  searching_more
+};
+// What no request may carry under `searching`, and what beside it under `searching_more`.
+inline constexpr std::string_view never_out = "first-marker", never_out_later = "second-marker";
 
 // Names of the simulated Internet. "inside.test" is allowed by name and has a private address.
 inline constexpr std::string_view hosts_text =

@@ -116,6 +116,7 @@ int World::on_connect(int fd, const acl::Address& address, std::uint16_t port) {
 void World::on_log_write() { origins_read(); }
 
 void World::on_lines(std::string_view text) {
+  bool opens = false;
   for (RequestLine& line : lines_in(text)) {
     // Who was known when it came is no stranger when its agent is removed.
     STILE_FUZZ_CHECK(line.reason != "unknown-agent" || line.agent == "-");
@@ -124,8 +125,10 @@ void World::on_lines(std::string_view text) {
       STILE_FUZZ_CHECK(line.method != "CONNECT" || equal_ignoring_case(line.sni, line.host) ||
                        stage_ == Stage::observe);
     }
+    opens = opens || line.event == Event::open;
     lines_.push_back(std::move(line));
   }
+  if (opens) after_open_line();
 }
 
 bool World::origins_read() {

@@ -29,6 +29,8 @@ class World : private Simulation {
 
   // What happens next, by means of what follows; false: nothing any more.
   virtual bool move() = 0;
+  // A line that lets a request out is written; the request itself has not gone on yet.
+  virtual void after_open_line() {}
 
   using Simulation::disk, Simulation::Disk;
   static constexpr std::size_t max_clients = 3;

@@ -29,7 +29,11 @@ using testing::StartsWith;
 class Play final : public fuzz::World {
  public:
   using Step = std::function<void(Play&)>;
-  explicit Play(std::vector<Step> steps) : steps_{std::move(steps)} { run(); }
+  // `at_line` happens with the first line that lets a request out.
+  explicit Play(std::vector<Step> steps, Step at_line = {})
+      : steps_{std::move(steps)}, at_line_{std::move(at_line)} {
+    run();
+  }
 
   using World::change_policy, World::disk, World::Disk, World::drain, World::lines, World::origin,
       World::origin_count, World::pass, World::Round, World::set_dial_result;
@@ -56,7 +60,12 @@ class Play final : public fuzz::World {
     return true;
   }
 
+  void after_open_line() override {
+    if (const Step step = std::exchange(at_line_, {})) step(*this);
+  }
+
   std::vector<Step> steps_;
+  Step at_line_;
   std::size_t next_ = 0, seen_ = 0;
 };
 
@@ -88,6 +97,15 @@ std::string connect_to(const std::string& target) {
 
 std::string get(const std::string& host) {
   return "GET http://" + host + "/ HTTP/1.1\r\nHost: " + host + "\r\n\r\n";
+}
+
+std::string post(const std::string& host, std::string_view body, std::size_t announced) {
+  return "POST http://" + host + "/ HTTP/1.1\r\nHost: " + host +
+         "\r\nContent-Length: " + std::to_string(announced) + "\r\n\r\n" + std::string{body};
+}
+
+Play::Step change_to(Stage stage, Play::Round round = Play::Round::later) {
+  return [=](Play& play) { play.change_policy(stage, round); };
 }
 
 Play::Step answer_ok() {
@@ -215,6 +233,50 @@ TEST(Connection, StripsCredentialsFromARequest) {
                      EXPECT_THAT(now.arrived(), StartsWith("GET / HTTP/1.1\r\n"));
                      EXPECT_THAT(now.arrived(), testing::Not(HasSubstr("uthorization")));
                    }}};
+}
+
+// Searched under one policy, written down, and only then would it be sent. Nothing that is open is
+// judged again meanwhile: the request has to look for itself.
+TEST(Connection, ABodyThatWasSearchedIsJudgedAgainBeforeItIsSent) {
+  const auto body = "harmless " + std::string{fuzz::never_out_later};
+  const auto play_with = [&](Stage later) {
+    return Play{{change_to(Stage::searching, Play::Round::now),
+                 send(post("b.test", body, body.size())), answer_ok()},
+                change_to(later)};
+  };
+  const auto arrived_at = [](Play& play) { return play.arrived(); };
+
+  Play allowed = play_with(Stage::searching);
+  EXPECT_THAT(story(allowed), ElementsAre("open", "close"));
+  EXPECT_THAT(arrived_at(allowed), HasSubstr(body));
+  for (const Stage narrower :
+       {Stage::without_b, Stage::nothing, Stage::offline, Stage::agent_gone}) {
+    Play refused = play_with(narrower);
+    EXPECT_THAT(story(refused), ElementsAre("open", "close revoked"));
+    EXPECT_EQ(arrived_at(refused), "");
+  }
+  Play found = play_with(Stage::searching_more);
+  EXPECT_THAT(story(found), ElementsAre("open", "close secret-found"));
+  EXPECT_EQ(arrived_at(found), "");
+}
+
+TEST(Connection, ABodyThatIsStillArrivingIsJudgedByThePolicyOfItsEnd) {
+  const std::string first = "harmless ", rest{fuzz::never_out_later};
+  const auto play_with = [&](Stage later) {
+    return Play{{change_to(Stage::searching, Play::Round::now),
+                 send(post("b.test", first, first.size() + rest.size())),
+                 [](Play& now) { EXPECT_THAT(now.lines(), IsEmpty()) << "the body is held"; },
+                 change_to(later), send(rest), answer_ok()}};
+  };
+  Play denied = play_with(Stage::without_b);
+  EXPECT_THAT(story(denied), ElementsAre("deny host-denied"));
+  EXPECT_EQ(denied.arrived(), "");
+  Play found = play_with(Stage::searching_more);
+  EXPECT_THAT(story(found), ElementsAre("deny secret-found"));
+  EXPECT_EQ(found.arrived(), "");
+  Play allowed = play_with(Stage::all);
+  EXPECT_THAT(story(allowed), ElementsAre("open", "close"));
+  EXPECT_THAT(allowed.arrived(), HasSubstr(first + rest));
 }
 
 TEST(Connection, ServesNothingNewWhileItDrains) {

@@ -7,6 +7,7 @@
 
 #include "acl/nearest_name.h"
 #include "acl/rule_search.h"
+#include "acl/token_request.h"
 #include "base/quoted.h"
 
 namespace stile::acl {
@@ -42,6 +43,7 @@ class Decider {
   bool check_host();
   bool check_usage();
   bool check_host_budget();
+  bool check_batch(const RequestFacts& facts);
   bool check_request();
   bool ask_access_list();
   [[nodiscard]] bool is_for_a_person() const;
@@ -298,6 +300,19 @@ bool Decider::check_host_budget() {
                 [&] { return std::string{fault}; });
 }
 
+// A batch is worked through after its answer, which says nothing of its tokens.
+bool Decider::check_batch(const RequestFacts& facts) {
+  if (decision_.budget == nullptr || !decision_.budget->tokens) return true;
+  if (!can_spend_tokens(facts.method, facts.other_method)) return true;
+  const bool is_plain = is_plain_path(facts.path);
+  if (is_plain && !begins_batch(facts.path)) return true;
+  decision_.fault = is_plain
+                        ? "the tokens of a batch cannot be counted, and tokens are limited here"
+                        : "the path can be read in several ways; send it normalised";
+  return refuse(11, "request", is_plain ? Reason::path_not_allowed : Reason::bad_request,
+                Holds::always, [&] { return std::string{decision_.fault}; });
+}
+
 // Steps 11 and 12. In observe mode a rule about methods and paths only records.
 bool Decider::check_request() {
   constexpr std::string_view step = "request";
@@ -314,8 +329,11 @@ bool Decider::check_request() {
     return refuse(11, step, Reason::upgrade_not_allowed, Holds::always,
                   [] { return std::string{"tokens in a WebSocket cannot be counted"}; });
   }
+  if (!check_batch(facts)) return false;
   const AllowMatch granted =
-      find_granted_request(agent(), destination(), facts.method, facts.path, moment());
+      facts.other_method.empty()
+          ? find_granted_request(agent(), destination(), facts.method, facts.path, moment())
+          : AllowMatch{};  // no grant is for two methods
   RequestFault fault = judge_request(inside, *key_, decision_.port, facts, decision_.terms,
                                      static_cast<bool>(granted));
   if (decision_.terms.by_grant && !is_observed()) {
@@ -378,7 +396,7 @@ bool Decider::is_for_a_person() const {
       break;
     case Reason::method_not_allowed:
     case Reason::path_not_allowed:
-      if (query_.inside->wants_websocket) return false;
+      if (query_.inside->wants_websocket || !decision_.fault.empty()) return false;
       if (query_.scheme == Scheme::tunnel &&
           judge_credentials(*agent().inside, *query_.inside, agent().strip_request_headers,
                             decision_.terms)

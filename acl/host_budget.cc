@@ -6,77 +6,11 @@
 namespace stile::acl {
 namespace {
 
-constexpr std::int64_t micros = 1'000'000;
 constexpr std::int64_t most_reserved = 32768;
 // More than any answer reports; sums stay far from the end of the type.
 constexpr std::uint64_t most_reported = std::uint64_t{1} << 40U;
 
-struct Minute {
-  std::int64_t start = 0;
-  std::uint64_t count = 0;
-};
-
-constexpr std::uint64_t low_half = 0xffffffff;
-
-Minute unpack(std::uint64_t state) noexcept {
-  return {static_cast<std::int64_t>(state >> 32U), state & low_half};
-}
-
-std::uint64_t pack(const Minute& minute) noexcept {
-  return static_cast<std::uint64_t>(minute.start) << 32U | minute.count;
-}
-
-// The minute that counts now. If the clock was set back, the count stays and its minute begins
-// again.
-Minute current(std::uint64_t state, UnixMicros now) noexcept {
-  const std::int64_t second = std::clamp<std::int64_t>(now / micros, 0, low_half);
-  Minute minute = unpack(state);
-  if (second - minute.start >= MinuteCount::seconds) return {second, 0};
-  minute.start = std::min(minute.start, second);
-  return minute;
-}
-
 }  // namespace
-
-bool MinuteCount::take(UnixMicros now, std::uint64_t most) noexcept {
-  std::uint64_t state = state_.load(std::memory_order_relaxed);
-  for (;;) {
-    Minute minute = current(state, now);
-    if (minute.count >= std::min(most, low_half)) return false;
-    ++minute.count;
-    if (state_.compare_exchange_weak(state, pack(minute), std::memory_order_relaxed)) return true;
-  }
-}
-
-void MinuteCount::give_back(UnixMicros taken) noexcept {
-  std::uint64_t state = state_.load(std::memory_order_relaxed);
-  for (;;) {
-    Minute minute = unpack(state);
-    const std::int64_t age = taken / micros - minute.start;
-    if (minute.count == 0 || age < 0 || age >= seconds) return;
-    --minute.count;
-    if (state_.compare_exchange_weak(state, pack(minute), std::memory_order_relaxed)) return;
-  }
-}
-
-std::uint64_t MinuteCount::used(UnixMicros now) const noexcept {
-  return current(state_.load(std::memory_order_relaxed), now).count;
-}
-
-std::int64_t MinuteCount::seconds_left(UnixMicros now) const noexcept {
-  const Minute minute = current(state_.load(std::memory_order_relaxed), now);
-  return std::clamp<std::int64_t>(minute.start + seconds - now / micros, 1, seconds);
-}
-
-MinuteCount::Saved MinuteCount::saved() const noexcept {
-  const Minute minute = unpack(state_.load(std::memory_order_relaxed));
-  return {static_cast<std::uint64_t>(minute.start), minute.count};
-}
-
-void MinuteCount::restore(const Saved& saved) noexcept {
-  const auto start = static_cast<std::int64_t>(std::min(saved.start, low_half));
-  state_.store(pack({start, std::min(saved.count, low_half)}), std::memory_order_relaxed);
-}
 
 void HostUsage::pay_debt() noexcept {
   std::int64_t owed = owed_tokens.load(std::memory_order_relaxed);
@@ -169,6 +103,10 @@ void HostCharge::settle(std::uint64_t tokens) noexcept {
     usage_->pay_debt();
   }
   reserved_ = 0;
+}
+
+void HostCharge::settle_at_least(std::uint64_t tokens) noexcept {
+  settle(std::max(tokens, static_cast<std::uint64_t>(reserved_)));
 }
 
 void HostCharge::give_back() noexcept {

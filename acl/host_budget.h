@@ -9,34 +9,10 @@
 #include <string_view>
 
 #include "acl/allowance.h"
+#include "acl/minute_count.h"
 #include "base/unix_time.h"
 
 namespace stile::acl {
-
-// The requests of one minute. It begins with a request, and the next one with the first request
-// after its end. The time is that of the wall, so that it can be saved.
-class MinuteCount {
- public:
-  static constexpr std::int64_t seconds = 60;
-
-  // Counts one more if fewer than `most` were counted in this minute.
-  [[nodiscard]] bool take(UnixMicros now, std::uint64_t most) noexcept;
-  // Undoes a count if its minute is still the current one.
-  void give_back(UnixMicros taken) noexcept;
-  [[nodiscard]] std::uint64_t used(UnixMicros now) const noexcept;
-  // Until the next minute begins, rounded up.
-  [[nodiscard]] std::int64_t seconds_left(UnixMicros now) const noexcept;
-
-  // For the state file.
-  struct Saved {
-    std::uint64_t start = 0, count = 0;  // in seconds
-  };
-  [[nodiscard]] Saved saved() const noexcept;
-  void restore(const Saved& saved) noexcept;
-
- private:
-  std::atomic<std::uint64_t> state_{0};  // start << 32 | count
-};
 
 // What was used, shared by all workers. The allowances are on record before they are used.
 struct HostUsage {
@@ -100,6 +76,8 @@ class HostCharge {
   void keep() noexcept { is_kept_ = true; }
   // Replaces the reserve by what was used. Once.
   void settle(std::uint64_t tokens) noexcept;
+  // The same, if that is only known to be at least so much: the reserve is not given back.
+  void settle_at_least(std::uint64_t tokens) noexcept;
 
  private:
   void give_back() noexcept;

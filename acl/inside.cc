@@ -2,6 +2,7 @@
 #include "acl/inside.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/ascii.h"
 #include "base/quoted.h"
@@ -59,6 +60,10 @@ bool allows_query(const RequestRule& rule, std::string_view query) {
 // The steps within one entry, in the order of the reasons: a later one came nearer.
 Reason fault_in(const RequestRule& rule, const RequestFacts& facts) {
   if (!allows_method(rule, facts.method)) return Reason::method_not_allowed;
+  // Some servers would carry out the method of the field.
+  if (!facts.other_method.empty() && !allows_method(rule, facts.other_method)) {
+    return Reason::method_not_allowed;
+  }
   if (!matches_any(rule.paths, facts.path) || !allows_query(rule, facts.query)) {
     return Reason::path_not_allowed;
   }
@@ -72,6 +77,10 @@ Reason fault_in(const RequestRule& rule, const RequestFacts& facts) {
 std::string detail_of(Reason reason, const RequestFacts& facts) {
   switch (reason) {
     case Reason::method_not_allowed:
+      if (!facts.other_method.empty()) {
+        return in_quotes(facts.method) + ", with a field that names " +
+               in_quotes(facts.other_method) + ", is not allowed by any entry for this host";
+      }
       return in_quotes(facts.method) + " is not among the methods of any entry for this host";
     case Reason::path_not_allowed:
       return in_quotes(facts.path) +
@@ -124,6 +133,21 @@ bool Inside::opens_some_port(const HostKey& key) const {
   const auto is_any = [](const CoveringRule&) { return true; };
   return (request_hosts != nullptr && request_hosts->visit(key, is_any)) ||
          (secret_hosts != nullptr && secret_hosts->visit(key, is_any));
+}
+
+std::string other_method_in(std::span<const RequestField> fields) {
+  constexpr std::array<std::string_view, 3> names{"x-http-method-override", "x-http-method",
+                                                  "x-method-override"};
+  std::string found;
+  for (const RequestField& field : fields) {
+    if (field.name.size() < names[1].size() || to_lower(field.name[0]) != 'x') continue;  // most
+    std::string name = lower_case(field.name);
+    std::replace(name.begin(), name.end(), '_', '-');  // some servers take one for the other
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    if (!found.empty()) found += ", ";
+    found += upper_case(field.value);
+  }
+  return found;
 }
 
 RequestFault judge_request(const Inside& inside, const HostKey& key, std::uint16_t port,

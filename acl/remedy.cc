@@ -53,7 +53,8 @@ Remedy remedy_for(const RefusedRequest& request, const AgentPolicy* agent) {
 }
 
 std::string cause_of(Reason reason, const Remedy& remedy, std::string_view fault) {
-  const bool has_fault = reason == Reason::bad_request || reason == Reason::budget_exhausted;
+  const bool has_fault = reason == Reason::bad_request || reason == Reason::budget_exhausted ||
+                         reason == Reason::path_not_allowed;
   std::string cause{has_fault && !fault.empty() ? fault : refusal_words(reason).cause};
   if (!remedy.imitated.empty()) {
     cause += ", but it looks like " + remedy.imitated + ", which is allowed";

@@ -26,6 +26,11 @@ inline void append_hex(std::string& out, unsigned char byte) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
+[[nodiscard]] inline std::string upper_case(std::string_view text) {
+  std::string upper{text};
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return upper;
+}
 [[nodiscard]] inline std::string lower_case(std::string_view text) {
   std::string lower{text};
   std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);

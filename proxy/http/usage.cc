@@ -26,7 +26,7 @@ std::uint64_t number_in(std::string_view word) noexcept {
 }  // namespace
 
 UsageReader::Key UsageReader::key_of(std::string_view word) noexcept {
-  constexpr std::array<std::pair<std::string_view, Key>, 15> known{{
+  constexpr std::array<std::pair<std::string_view, Key>, 17> known{{
       {"message", Key::envelope},
       {"response", Key::envelope},
       {"usage", Key::usage},
@@ -42,12 +42,18 @@ UsageReader::Key UsageReader::key_of(std::string_view word) noexcept {
       {"thoughtsTokenCount", Key::hidden},
       {"toolUsePromptTokenCount", Key::tools},
       {"total_tokens", Key::total},
+      {"totalTokenCount", Key::total},
+      {"totalTokens", Key::counted},
   }};
-  if (word == "totalTokenCount") return Key::total;
   for (const auto& [name, key] : known) {
     if (word == name) return key;
   }
   return Key::other;
+}
+
+bool UsageReader::has_input() const noexcept {
+  return highest_[static_cast<std::size_t>(Key::input)] > 0 ||
+         highest_[static_cast<std::size_t>(Key::total)] > 0;
 }
 
 std::uint64_t UsageReader::tokens() const noexcept {
@@ -189,9 +195,12 @@ void UsageReader::end_scalar() noexcept {
     has_null_ = has_null_ || (keys_[level] == Key::usage && is_usage_level(level));
     return;
   }
-  const bool is_count =
-      keys_[level] > Key::usage && keys_[level - 1] == Key::usage && is_usage_level(level - 1);
-  if (!is_count || word.front() < '0' || word.front() > '9') return;
+  if (word.front() < '0' || word.front() > '9') return;
+  const bool is_alone = level == 1 && (keys_[1] == Key::input || keys_[1] == Key::counted);
+  has_count_ = has_count_ || is_alone;
+  const bool is_count = keys_[level] > Key::usage && keys_[level] != Key::counted &&
+                        keys_[level - 1] == Key::usage && is_usage_level(level - 1);
+  if (!is_count) return;
   std::uint64_t& highest = highest_[static_cast<std::size_t>(keys_[level])];
   highest = std::max(highest, number_in(word));
   has_report_ = true;

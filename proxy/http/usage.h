@@ -23,6 +23,10 @@ class UsageReader {
   [[nodiscard]] bool has_report() const noexcept { return has_report_; }
   // The answer has a usage that is null: the model is still at work.
   [[nodiscard]] bool is_unfinished() const noexcept { return has_null_ && !has_report_; }
+  // It counts the tokens of a text and uses none: the count is not in a usage.
+  [[nodiscard]] bool is_only_a_count() const noexcept { return has_count_ && !has_report_; }
+  // The count of what the model reads is among those reported.
+  [[nodiscard]] bool has_input() const noexcept;
   // The highest count of each kind, added up; or the highest total, if that is more.
   [[nodiscard]] std::uint64_t tokens() const noexcept;
 
@@ -38,11 +42,12 @@ class UsageReader {
     written,
     hidden,
     tools,
-    total
+    total,
+    counted
   };
   static constexpr std::size_t max_level = 5;  // below that nothing is of interest
   static constexpr std::size_t max_word = 32;  // longer than every known key
-  static constexpr std::size_t kinds = 10;
+  static constexpr std::size_t kinds = 11;
 
   void read_event_byte(char c) noexcept;
   void read_json_byte(char c) noexcept;
@@ -72,7 +77,7 @@ class UsageReader {
   bool after_return_ = false;
   // What was found.
   std::array<std::uint64_t, kinds> highest_{};
-  bool has_report_ = false, has_null_ = false;
+  bool has_report_ = false, has_null_ = false, has_count_ = false;
 };
 
 }  // namespace stile::http

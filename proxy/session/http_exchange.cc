@@ -194,13 +194,17 @@ void HttpExchange::gather_facts(const http::AbsoluteTarget& target) {
   facts.target = head_.target;
   facts.names_tunnel = true;
   if (head_.framing == http::Framing::length) facts.body_bytes = head_.content_length;
+  request_.fields.clear();
+  for (const http::Field& field : head_.fields) {
+    request_.fields.push_back({field.name, field.value});
+  }
+  request_.other_method = acl::other_method_in(request_.fields);
+  facts.other_method = request_.other_method;
   if (!request_.is_inside) return;
   const std::string& tunnel = client_.inside;
   facts.names_tunnel = (target.authority.empty() || agrees(tunnel, target.authority)) &&
                        (!head_.has_host || agrees(tunnel, head_.host));
-  request_.fields.clear();
-  for (const http::Field& field : head_.fields) {
-    request_.fields.push_back({field.name, field.value});
+  for (const acl::RequestField& field : request_.fields) {
     facts.wants_websocket =
         facts.wants_websocket || (equal_ignoring_case(field.name, "upgrade") &&
                                   equal_ignoring_case(field.value, "websocket"));
@@ -362,7 +366,7 @@ Task<bool> HttpExchange::finish(Reason reason) {
     connector_.origin.reset();
   }
   const bool answered = status_ != 0;
-  request_.counted.settle(tokens_used(reason));
+  settle_tokens(reason);
   if (reason == Reason::idle_timeout && !answered) reason = Reason::origin_timeout;
   auto written = client_.context.log.close(client_.peer, request_, reason,
                                            answered ? status_ : acl::status(reason));

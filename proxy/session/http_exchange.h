@@ -89,7 +89,7 @@ class HttpExchange {
   Task<Reason> read_origin(std::string_view& got);
   void begin_usage(const http::ResponseHead& head);
   void read_usage(std::string_view body);
-  [[nodiscard]] std::uint64_t tokens_used(Reason reason) const;
+  void settle_tokens(Reason reason);
   void stop_upload() noexcept;
   void wipe_secrets();
   void be_patient(bool on) noexcept;

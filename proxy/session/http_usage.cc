@@ -1,14 +1,14 @@
 // HttpExchange: what an answer says it used of the host's token budget.
 #include <algorithm>
 
+#include "acl/token_request.h"
 #include "base/ascii.h"
+#include "proxy/http/token_charge.h"
 #include "proxy/session/http_exchange.h"
 
 namespace stile::session {
 namespace {
 
-// A token is rarely shorter, and streams wrap each in an event of its own.
-constexpr std::uint64_t bytes_per_token = 4;
 constexpr std::size_t decoded_at_once = 64 * 1024;
 // An answer that decompresses to more is not read on.
 constexpr std::uint64_t most_expansion = 64, least_decoded = 1024 * 1024;
@@ -60,19 +60,21 @@ void HttpExchange::read_usage(std::string_view body) {
   }
 }
 
-// An answer that was cut off, or that does not say what it used, is charged by its size: an agent
-// could end each stream just before the count.
-std::uint64_t HttpExchange::tokens_used(Reason reason) const {
-  const std::uint64_t up = request_.bytes_up / bytes_per_token;
-  const std::uint64_t down = request_.bytes_down / bytes_per_token;
-  const std::uint64_t reported = usage_ ? usage_->tokens() : 0;
-  const bool is_whole = reason == Reason::none && answer_is_whole_;
-  if (!is_whole) return std::max(reported, up) + down;
-  if (usage_ && usage_->has_report()) return reported;
-  const bool is_success = status_ >= 200 && status_ < 300;
-  if (!is_success || !answer_has_body_) return 0;
-  const bool says_nothing = usage_ && !is_stream_ && !usage_->is_unfinished();
-  return says_nothing ? 0 : up + down;  // such as a list of models
+void HttpExchange::settle_tokens(Reason reason) {
+  http::AnswerFacts facts;
+  facts.can_spend = acl::can_spend_tokens(request_.method, request_.other_method);
+  facts.is_whole = reason == Reason::none && answer_is_whole_;
+  facts.has_body = answer_has_body_;
+  facts.is_stream = usage_ && is_stream_;
+  facts.status = status_;
+  facts.bytes_up = request_.bytes_up;
+  facts.bytes_down = std::max(request_.bytes_down, decoded_);
+  const http::TokenCharge charge = http::token_charge(facts, usage_ ? &*usage_ : nullptr);
+  if (charge.is_all) {
+    request_.counted.settle(charge.tokens);
+  } else {
+    request_.counted.settle_at_least(charge.tokens);
+  }
 }
 
 }  // namespace stile::session

@@ -34,6 +34,7 @@ struct Request {
   // What steps 11 and 12 judge; its views point here and into the head.
   std::optional<acl::RequestFacts> facts;
   std::vector<acl::RequestField> fields;
+  std::string other_method;
   std::vector<std::string> secrets;  // names of those that were put in
   std::string scan;                  // names of the scans that found something
   std::string scan_place;            // where: "the body", "header X"

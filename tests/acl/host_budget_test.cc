@@ -54,48 +54,17 @@ TEST(HostBudget, ARequestThatWentOnStaysCounted) {
   EXPECT_EQ(budget.usage->tokens.left(), 94);  // it never said what it used
 }
 
-TEST(HostBudget, AMinuteEndsAfterSixtySeconds) {
+TEST(HostBudget, SaysWhenTheRequestsOfAMinuteAreUsedUp) {
   const HostBudget budget = budget_of(2, {}, {});
   for (int i = 0; i < 2; ++i) {
     HostCharge charge;
-    EXPECT_EQ(charge.take(budget, start + 10 * second), Outcome::taken);
+    EXPECT_EQ(charge.take(budget, start), Outcome::taken);
     charge.keep();
   }
-  EXPECT_EQ(fault_of(budget, start + 69 * second), minute_fault);
-  EXPECT_EQ(budget.usage->minute.seconds_left(start + 69 * second), 1);
-  EXPECT_EQ(fault_of(budget, start + 70 * second), "");
+  EXPECT_EQ(fault_of(budget, start + 59 * second), minute_fault);
+  EXPECT_EQ(fault_of(budget, start + 65 * second), "");
   HostCharge charge;
-  EXPECT_EQ(charge.take(budget, start + 70 * second), Outcome::taken);
-  EXPECT_EQ(budget.usage->minute.used(start + 70 * second), 1U);
-}
-
-TEST(HostBudget, AClockThatIsSetBackNeitherForgetsNorBlocksForLong) {
-  const HostBudget budget = budget_of(2, {}, {});
-  HostCharge first, other;
-  EXPECT_EQ(first.take(budget, start), Outcome::taken);
-  EXPECT_EQ(other.take(budget, start - 3600 * second), Outcome::taken);
-  EXPECT_EQ(fault_of(budget, start - 3600 * second), minute_fault);
-  EXPECT_EQ(fault_of(budget, start - 3540 * second), "");
-}
-
-TEST(HostBudget, GivingBackInANewMinuteChangesNothing) {
-  const HostBudget budget = budget_of(2, {}, {});
-  HostCharge now;
-  {
-    HostCharge old;
-    EXPECT_EQ(old.take(budget, start), Outcome::taken);
-    EXPECT_EQ(now.take(budget, start + 60 * second), Outcome::taken);
-  }
-  EXPECT_EQ(budget.usage->minute.used(start + 60 * second), 1U);
-}
-
-TEST(HostBudget, SavesItsMinute) {
-  MinuteCount count, restored;
-  EXPECT_TRUE(count.take(start, 5));
-  EXPECT_TRUE(count.take(start + second, 5));
-  restored.restore(count.saved());
-  EXPECT_EQ(restored.used(start + 59 * second), 2U);
-  EXPECT_EQ(restored.used(start + 60 * second), 0U);
+  EXPECT_EQ(charge.take(budget, start + 65 * second), Outcome::taken);
 }
 
 TEST(HostBudget, ReservesTokensUntilTheAnswerReports) {
@@ -108,6 +77,19 @@ TEST(HostBudget, ReservesTokensUntilTheAnswerReports) {
   EXPECT_EQ(budget.usage->tokens.left(), 156);
   charge.settle(100);  // only once
   EXPECT_EQ(budget.usage->tokens.left(), 156);
+}
+
+TEST(HostBudget, WhatIsOnlyEstimatedCostsAtLeastTheReserve) {
+  const HostBudget budget = budget_of({}, {}, 160);
+  HostCharge little, much;
+  EXPECT_EQ(little.take(budget, start), Outcome::taken);
+  EXPECT_EQ(much.take(budget, start), Outcome::taken);
+  little.settle_at_least(4);
+  EXPECT_EQ(budget.usage->tokens.left(), 140);
+  much.settle_at_least(30);
+  EXPECT_EQ(budget.usage->tokens.left(), 120);
+  much.settle_at_least(30);  // only once
+  EXPECT_EQ(budget.usage->tokens.left(), 120);
 }
 
 TEST(HostBudget, ParallelRequestsCannotAllBeginBeforeTheFirstReports) {

@@ -67,6 +67,8 @@ Decision judged(const AgentPolicy& agent, const Ask& ask, Scheme scheme = Scheme
   facts.body_bytes = ask.body;
   facts.wants_websocket = ask.websocket;
   facts.fields = &ask.fields;
+  const std::string other_method = other_method_in(ask.fields);
+  facts.other_method = other_method;
   Query query = test::query(agent, ask.authority, scheme);
   query.inside = &facts;
   return decide(query);
@@ -214,6 +216,54 @@ TEST(DecideInside, RefusesAWebSocketWhoseTokensCannotBeCounted) {
   made.budgets[0].tokens = 5;
   made.budgets[0].usage->tokens.set(5);
   EXPECT_EQ(test::outcome(judged(made, ask)), "deny upgrade-not-allowed");
+}
+
+TEST(DecideInside, RefusesABatchWhoseTokensCannotBeCounted) {
+  AgentPolicy made = policy();
+  made.budgets.push_back({"b.com", {}, 5, {}, std::make_shared<HostUsage>()});
+  const Ask batch{"b.com:8443", "POST", "/v1/messages/batches"};
+  EXPECT_EQ(test::outcome(judged(made, batch)), "allow");
+  made.budgets[0].tokens = 5;
+  made.budgets[0].usage->tokens.set(5);
+  for (const Mode mode : {Mode::enforce, Mode::observe}) {
+    made.mode = mode;
+    const Decision refused = judged(made, batch);
+    EXPECT_EQ(test::outcome(refused), "deny path-not-allowed");
+    EXPECT_NE(refused.fault.find("batch"), std::string_view::npos);
+    EXPECT_FALSE(refused.may_ask);
+  }
+  made.mode = Mode::enforce;
+  EXPECT_EQ(test::outcome(judged(made, {"b.com:8443", "GET", "/v1/messages/batches"})), "allow");
+  EXPECT_EQ(
+      test::outcome(judged(
+          made,
+          {"b.com:8443", "GET", "/v1/messages/batches", {{"X-HTTP-Method-Override", "POST"}}})),
+      "deny path-not-allowed");
+  EXPECT_EQ(test::outcome(judged(made, {"b.com:8443", "POST", "/v1/x/../batches"})),
+            "deny bad-request");
+  EXPECT_EQ(test::outcome(judged(made, {"b.com:8443", "POST", "/v1/messages"})), "allow");
+}
+
+// Google's servers and many frameworks carry out the method that the field names.
+TEST(DecideInside, AFieldCannotNameAMethodThatIsNotAllowed) {
+  const AgentPolicy made = policy();
+  const struct {
+    std::vector<RequestField> fields;
+    std::string_view outcome;
+  } cases[] = {
+      {{}, "allow"},
+      {{{"X-HTTP-Method-Override", "DELETE"}}, "deny method-not-allowed"},
+      {{{"x-http-method", "delete"}}, "deny method-not-allowed"},
+      {{{"X_Method_Override", "DELETE"}}, "deny method-not-allowed"},
+      {{{"X-HTTP-Method-Override", "GET"}, {"X-HTTP-Method", "DELETE"}}, "deny method-not-allowed"},
+      {{{"X-HTTP-Method-Override", "get"}}, "allow"},
+      {{{"X-HTTP-Method-Overrides", "DELETE"}}, "allow"},
+  };
+  for (const auto& one : cases) {
+    const Decision decision = judged(made, {"a.com:443", "GET", "/repos/x", one.fields});
+    EXPECT_EQ(test::outcome(decision), one.outcome)
+        << (one.fields.empty() ? "" : one.fields[0].name);
+  }
 }
 
 TEST(DecideInside, RefusesMisplacedPlaceholders) {

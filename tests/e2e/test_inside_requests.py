@@ -76,6 +76,15 @@ def test_a_request_that_no_entry_allows_is_refused(opened, method, target, reaso
     assert_untouched(opened.origin)
 
 
+@pytest.mark.parametrize("name", ["X-HTTP-Method-Override", "x-http-method", "X_Method_Override"])
+def test_a_field_that_names_another_method_is_refused(opened, name):
+    proxy = opened.start()
+    inside = Inside(opened, proxy)
+    assert_denied(proxy, inside.get("/repos/acme/app", f"{name}: delete"), "method-not-allowed")
+    assert_untouched(opened.origin)
+    assert inside.get("/repos/acme/app", f"{name}: GET").status == 200
+
+
 def test_an_encoded_slash_passes_where_the_pattern_writes_it(opened):
     inside = Inside(opened, opened.start())
     assert inside.get("/scoped/@x%2Fy").status == 200

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <memory>
 #include <string>
@@ -43,6 +44,7 @@ class Walk {
       waiting_.pop_front();
       look_into(path);
     }
+    changed_.is_cut = changed_.is_cut || is_too_deep_;
     std::sort(changed_.files.begin(), changed_.files.end(),
               [](const auto& left, const auto& right) { return left.name < right.name; });
     return std::move(changed_);
@@ -52,6 +54,7 @@ class Walk {
   void look_into(const std::string& path) {
     UniqueFd directory = open_beneath(top_, path.empty() ? "." : path);
     struct stat status {};
+    is_too_deep_ = is_too_deep_ || (!directory && errno == ENAMETOOLONG);
     if (!directory || ::fstat(directory.get(), &status) != 0) return;  // it has just gone
     const bool is_shown = status.st_uid == caller_ || worker::is_agent_uid(status.st_uid) ||
                           (status.st_mode & S_IROTH) != 0;
@@ -94,6 +97,7 @@ class Walk {
   uid_t caller_;
   std::deque<std::string> waiting_;  // directories, "": the top
   std::size_t seen_ = 0, name_bytes_ = 0;
+  bool is_too_deep_ = false;  // there are paths that cannot be opened at once
   worker::ChangedFiles changed_;
 };
 

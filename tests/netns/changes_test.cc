@@ -116,6 +116,20 @@ TEST_F(Changes, OfLongNamesAreBounded) {
   EXPECT_TRUE(changed.is_cut);
 }
 
+TEST_F(Changes, TooDeepToBeOpenedAreSaidToBeMissing) {
+  write("top/file");
+  const std::string name(200, 'd');
+  UniqueFd at{::open((path_ / "top").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  for (int depth = 0; depth < 25; ++depth) {
+    ASSERT_EQ(::mkdirat(at.get(), name.c_str(), 0700), 0);
+    at = UniqueFd{::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  }
+  const auto changed = changed_since(top_.get(), {}, ::geteuid());
+  ASSERT_EQ(changed.files.size(), 1U);
+  EXPECT_EQ(changed.files[0].name, "file");
+  EXPECT_TRUE(changed.is_cut);
+}
+
 TEST_F(Changes, InDirectoriesOfOthersAreNotShown) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   write("top/private/file");

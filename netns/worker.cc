@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -68,6 +70,19 @@ Result<void> close_journal() {
   return {};
 }
 
+// systemd controls no processes in some containers. Each worker has a user of its own, so that this
+// limits it alone. It is no property of the unit: the keeper makes the user namespace, which takes
+// over the limits of its maker, and for that the kernel counts all processes of the host's root.
+Result<void> limit_processes(std::uint64_t count) {
+  if (count == 0) return {};
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NPROC, &limit) != 0) return system_error("cannot read the limits");
+  limit.rlim_max = std::min<rlim_t>(limit.rlim_max, count + 1);  // the first process counts
+  limit.rlim_cur = limit.rlim_max;
+  if (::setrlimit(RLIMIT_NPROC, &limit) != 0) return system_error("cannot limit the processes");
+  return {};
+}
+
 int first_process(const NamespaceEntry& entry, const worker::WorkerFile& file,
                   const UniqueFd& channel, const sigset_t& mask) {
   const auto fail = [](const Error& error) {
@@ -75,6 +90,7 @@ int first_process(const NamespaceEntry& entry, const worker::WorkerFile& file,
     return confine::own_failure;
   };
   if (::dup2(channel.get(), STDIN_FILENO) < 0) return fail(system_error("dup2"));
+  if (const auto done = limit_processes(file.max_processes); !done) return fail(done.error());
   if (const auto done = become_agent(entry); !done) return fail(done.error());
   if (const auto done = close_journal(); !done) return fail(done.error());
   return serve_inside({file.command, file.task, entry.environment, mask});

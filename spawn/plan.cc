@@ -105,6 +105,7 @@ Result<WorkerPlan> plan_worker(const Template& from, const SpawnRequest& request
   file.read = std::move(launch.read);
   file.write = std::move(launch.write);
   file.disk_mb = launch.limits.disk_mb.value_or(0);
+  file.max_processes = launch.limits.max_processes.value_or(0);
   return plan;
 }
 

@@ -62,6 +62,8 @@ void read_member(const Member& member, const Reader& reader, WorkerFile& file) {
     read_number(member, reader, file.max_tasks);
   } else if (key == "disk_mb") {
     read_number(member, reader, file.disk_mb);
+  } else if (key == "max_processes") {
+    read_number(member, reader, file.max_processes);
   } else if (key == "command") {
     read_list(member, reader, file.command);
   } else if (key == "task") {
@@ -93,6 +95,7 @@ std::string worker_file_text(const WorkerFile& file) {
         .add("caller", file.caller)
         .add("max_tasks", file.max_tasks)
         .add("disk_mb", file.disk_mb)
+        .add("max_processes", file.max_processes)
         .add("command", file.command)
         .add("task", file.task)
         .add("read", file.read)

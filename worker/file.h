@@ -24,8 +24,8 @@ struct WorkerFile {
   std::uint32_t max_tasks = 1;       // at the same time
   std::vector<config::Variable> environment;
   std::vector<std::string> read, write;
-  std::uint64_t disk_mb = 0;  // 0: no limit
-  std::string socket;         // where tasks are requested
+  std::uint64_t disk_mb = 0, max_processes = 0;  // 0: no limit
+  std::string socket;                            // where tasks are requested
 };
 
 inline constexpr std::size_t max_worker_file_bytes = 256U << 10U;

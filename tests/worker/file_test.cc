@@ -19,12 +19,14 @@ TEST(WorkerFile, ReadsBackWhatWasWritten) {
                         {"/srv/data"},
                         {"/srv/out"},
                         64,
+                        50,
                         "/run/agent-spawner/workers/alpha/tasks.sock"};
   const auto read = parse_worker_file(worker_file_text(file), "worker.json");
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(worker_file_text(*read), worker_file_text(file));
   EXPECT_EQ(read->environment, file.environment);
   EXPECT_EQ(read->caller, 1000U);
+  EXPECT_EQ(read->max_processes, 50U);
   EXPECT_EQ(read->workspace_access, config::WorkspaceAccess::read);
 }
 

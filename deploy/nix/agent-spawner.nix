@@ -2,6 +2,7 @@
 { config, lib, pkgs, ... }:
 
 let
+  sandbox = import ./sandbox.nix;
   cfg = config.services.agent-spawner;
   stile = config.services.stile.package;
   toml = pkgs.formats.toml { };
@@ -70,7 +71,7 @@ in
       after = [ "stile-spawner.socket" "dbus.socket" ];
       reloadTriggers = [ configFile ];
       # As systemd/stile-spawner.service of the source says, and why.
-      serviceConfig = {
+      serviceConfig = sandbox.base // {
         Type = "notify";
         ExecStart = "${stile}/bin/stile-spawner";
         ExecReload = [ "${stile}/bin/stile-spawner --check" "kill -HUP $MAINPID" ];
@@ -78,31 +79,14 @@ in
         RestartSec = "1s";
         LimitCORE = 0;
         CapabilityBoundingSet = [ "CAP_DAC_OVERRIDE" "CAP_DAC_READ_SEARCH" ];
-        NoNewPrivileges = true;
         PrivateNetwork = true;
         RestrictAddressFamilies = [ "AF_UNIX" ];
-        RestrictNamespaces = true;
         ProtectSystem = "full";
         LogsDirectory = "agent-spawner";
         LogsDirectoryMode = "0750";
-        ProtectClock = true;
-        ProtectControlGroups = true;
-        ProtectHostname = true;
-        ProtectKernelLogs = true;
-        ProtectKernelModules = true;
-        ProtectKernelTunables = true;
-        ProtectProc = "invisible";
-        PrivateDevices = true;
         DevicePolicy = "closed";
-        PrivateTmp = true;
         PrivateIPC = true;
         KeyringMode = "private";
-        LockPersonality = true;
-        MemoryDenyWriteExecute = true;
-        RestrictRealtime = true;
-        SystemCallArchitectures = "native";
-        SystemCallFilter = [ "@system-service" "~@privileged @resources" ];
-        SystemCallErrorNumber = "EPERM";
         UMask = "0022";
       };
     };

@@ -2,6 +2,7 @@
 { config, lib, ... }:
 
 let
+  sandbox = import ./sandbox.nix;
   cfg = config.services.mcp-a2a-workers;
   stile = config.services.stile.package;
   hasHttp = cfg.http.listen != null;
@@ -65,7 +66,7 @@ in
       description = "MCP server for workers";
       wantedBy = [ "multi-user.target" ];
       after = [ "stile-spawner.socket" "stiled-read.socket" ];
-      serviceConfig = {
+      serviceConfig = sandbox.unprivileged // {
         ExecStart = "${stile}/bin/stile mcp --http ${cfg.http.listen} --token-file %d/token";
         LoadCredential = "token:${toString cfg.http.tokenFile}";
         User = "mcp-server";
@@ -73,31 +74,8 @@ in
         SupplementaryGroups = [ "agent-users" ];
         Restart = "on-failure";
         RestartSec = "1s";
-        CapabilityBoundingSet = "";
-        NoNewPrivileges = true;
         IPAddressDeny = "any";
         IPAddressAllow = "localhost";
-        RestrictAddressFamilies = [ "AF_INET" "AF_INET6" "AF_UNIX" ];
-        RestrictNamespaces = true;
-        ProtectSystem = "strict";
-        ProtectHome = true;
-        ProtectClock = true;
-        ProtectControlGroups = true;
-        ProtectHostname = true;
-        ProtectKernelLogs = true;
-        ProtectKernelModules = true;
-        ProtectKernelTunables = true;
-        ProtectProc = "invisible";
-        PrivateDevices = true;
-        PrivateTmp = true;
-        LockPersonality = true;
-        MemoryDenyWriteExecute = true;
-        RestrictRealtime = true;
-        RestrictSUIDSGID = true;
-        SystemCallArchitectures = "native";
-        SystemCallFilter = [ "@system-service" "~@privileged @resources" ];
-        SystemCallErrorNumber = "EPERM";
-        UMask = "0077";
       };
     };
   };

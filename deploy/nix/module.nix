@@ -2,6 +2,7 @@
 { config, lib, pkgs, ... }:
 
 let
+  sandbox = import ./sandbox.nix;
   cfg = config.services.stile;
   format = pkgs.formats.toml { };
   inherit (lib) mkOption mkIf mkDefault types;
@@ -271,7 +272,7 @@ in
               cfg.agents);
         })
       ];
-      serviceConfig = {
+      serviceConfig = sandbox.closed // {
         Type = "notify";
         # The path, not the store: a new policy must not make a new unit.
         ExecStart = "${cfg.package}/bin/stiled -c /etc/stile/stile.toml";
@@ -292,38 +293,13 @@ in
         LogsDirectory = "stile";
         LogsDirectoryMode = "0750";
 
-        CapabilityBoundingSet = "";
-        NoNewPrivileges = true;
-        ProtectSystem = "strict";
-        ProtectHome = true;
-        PrivateTmp = true;
-        PrivateDevices = true;
-        DevicePolicy = "closed";
-        PrivateMounts = true;
-        PrivateIPC = true;
         RemoveIPC = true;
         KeyringMode = "private";
-        ProtectClock = true;
-        ProtectControlGroups = true;
-        ProtectHostname = true;
-        ProtectKernelLogs = true;
-        ProtectKernelModules = true;
-        ProtectKernelTunables = true;
-        ProtectProc = "invisible";
-        ProcSubset = "pid";
         RestrictAddressFamilies = [ "AF_INET" "AF_INET6" "AF_UNIX" "AF_NETLINK" ];
-        RestrictNamespaces = true;
-        RestrictRealtime = true;
-        RestrictSUIDSGID = true;
-        LockPersonality = true;
-        MemoryDenyWriteExecute = true;
-        SystemCallArchitectures = "native";
         SystemCallFilter = [
           "@system-service seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self"
           "~@privileged @resources"
         ];
-        SystemCallErrorNumber = "EPERM";
-        UMask = "0077";
         # Not here: PrivateUsers, with which everybody at the control socket would be `nobody`.
       };
     };
@@ -333,7 +309,7 @@ in
       documentation = [ "man:stile-web(8)" ];
       wantedBy = [ "multi-user.target" ];
       after = [ "stiled.socket" ];
-      serviceConfig = {
+      serviceConfig = sandbox.closed // {
         Type = "exec";
         ExecStart = builtins.concatStringsSep " " ([
           "${cfg.package}/bin/stile-web --listen ${cfg.web.listen}"
@@ -347,40 +323,14 @@ in
         RuntimeDirectory = "stile-web";
         Restart = "always";
         RestartSec = "1s";
-        CapabilityBoundingSet = "";
-        NoNewPrivileges = true;
-        ProtectSystem = "strict";
-        ProtectHome = true;
-        PrivateTmp = true;
-        PrivateDevices = true;
-        DevicePolicy = "closed";
-        PrivateMounts = true;
-        PrivateIPC = true;
-        ProtectClock = true;
-        ProtectControlGroups = true;
-        ProtectHostname = true;
-        ProtectKernelLogs = true;
-        ProtectKernelModules = true;
-        ProtectKernelTunables = true;
-        ProtectProc = "invisible";
-        ProcSubset = "pid";
-        RestrictAddressFamilies = [ "AF_INET" "AF_INET6" "AF_UNIX" ];
         IPAddressDeny = "any";
         IPAddressAllow = "localhost";
-        RestrictNamespaces = true;
-        RestrictRealtime = true;
-        RestrictSUIDSGID = true;
-        LockPersonality = true;
-        MemoryDenyWriteExecute = true;
         MemoryMax = "128M";
-        SystemCallArchitectures = "native";
         SystemCallFilter = [
           "@system-service seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self"
           "~@privileged @resources"
           "@chown" # it gives its socket to the group, as any owner may
         ];
-        SystemCallErrorNumber = "EPERM";
-        UMask = "0077";
       };
     };
 
@@ -390,7 +340,7 @@ in
       wantedBy = [ "multi-user.target" ];
       wants = [ "network-online.target" ];
       after = [ "network-online.target" "stiled.socket" ];
-      serviceConfig = {
+      serviceConfig = sandbox.closed // {
         Type = "exec";
         ExecStart = "${cfg.package}/bin/stile-fleet -c /etc/stile/stile.toml --socket ${cfg.settings.server.control}";
         # The audit log shows this user as the actor of every change.
@@ -399,35 +349,8 @@ in
         SupplementaryGroups = [ cfg.settings.server.control_group ] ++ cfg.fleet.groups;
         Restart = "on-failure";
         RestartSec = "1s";
-        CapabilityBoundingSet = "";
-        NoNewPrivileges = true;
         SocketBindDeny = "any";
-        ProtectSystem = "strict";
-        ProtectHome = true;
-        PrivateTmp = true;
-        PrivateDevices = true;
-        DevicePolicy = "closed";
-        PrivateMounts = true;
-        PrivateIPC = true;
-        ProtectClock = true;
-        ProtectControlGroups = true;
-        ProtectHostname = true;
-        ProtectKernelLogs = true;
-        ProtectKernelModules = true;
-        ProtectKernelTunables = true;
-        ProtectProc = "invisible";
-        ProcSubset = "pid";
-        RestrictAddressFamilies = [ "AF_INET" "AF_INET6" "AF_UNIX" ];
-        RestrictNamespaces = true;
-        RestrictRealtime = true;
-        RestrictSUIDSGID = true;
-        LockPersonality = true;
-        MemoryDenyWriteExecute = true;
         MemoryMax = "256M";
-        SystemCallArchitectures = "native";
-        SystemCallFilter = [ "@system-service" "~@privileged @resources" ];
-        SystemCallErrorNumber = "EPERM";
-        UMask = "0077";
       };
     };
 

@@ -233,14 +233,8 @@ PidFile "{work}/tinyproxy.pid"
         return [self.program, "-d", "-c", work / "tinyproxy.conf"]
 
 
-class Haproxy(Contender):
-    """Is no forward proxy; as a reverse one it shows what a good HTTP proxy pays for a GET."""
-    origin_form = True
-    kinds = ("forward",)
-    version_command = ["-v"]
-
-    def command(self, work, port, setup):
-        (work / "haproxy.cfg").write_text(f"""\
+def haproxy_config(bind, server):
+    return f"""\
 global
   nbthread 1
   maxconn 9000
@@ -253,9 +247,19 @@ defaults
   timeout client 600s
   timeout server 600s
 listen bench
-  bind 127.0.0.1:{port}
-  server origin {ORIGIN}:{HTTP_PORT}
-""")
+  bind {bind}
+  server origin {server}
+"""
+
+
+class Haproxy(Contender):
+    """Is no forward proxy; as a reverse one it shows what a good HTTP proxy pays for a GET."""
+    origin_form = True
+    kinds = ("forward",)
+    version_command = ["-v"]
+
+    def command(self, work, port, setup):
+        (work / "haproxy.cfg").write_text(haproxy_config(f"127.0.0.1:{port}", f"{ORIGIN}:{HTTP_PORT}"))
         return [self.program, "-db", "-f", work / "haproxy.cfg"]
 
 

@@ -101,22 +101,10 @@ class Haproxy(Opener):
     flags = ("--direct",)
 
     def command(self, work, port, setup):
-        (work / "haproxy.cfg").write_text(f"""\
-global
-  nbthread 1
-  maxconn 9000
-  log stdout format raw local0
-defaults
-  mode http
-  log global
-  option httplog
-  timeout connect 10s
-  timeout client 600s
-  timeout server 600s
-listen bench
-  bind 127.0.0.1:{port} ssl crt {self.certificates.both}
-  server origin {contenders.ORIGIN}:{PORT} ssl verify required ca-file {self.certificates.root} sni str(origin.test) verifyhost origin.test
-""")
+        (work / "haproxy.cfg").write_text(contenders.haproxy_config(
+            f"127.0.0.1:{port} ssl crt {self.certificates.both}",
+            f"{contenders.ORIGIN}:{PORT} ssl verify required ca-file {self.certificates.root} "
+            "sni str(origin.test) verifyhost origin.test"))
         return [self.program, "-db", "-f", work / "haproxy.cfg"]
 
 

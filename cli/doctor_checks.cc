@@ -232,7 +232,7 @@ Json check_daemon(const ControlOptions& options, Findings& findings) {
   findings.push_back(
       {"version", is_same ? FindingState::good : FindingState::wrong,
        is_same ? "stile and stiled " + version : "stile is " STILE_VERSION ", stiled is " + version,
-       is_same ? "" : "systemctl restart stiled"});
+       is_same ? "" : "systemctl reload stiled"});
   check_socket(client->path(), findings);
   if (const auto asks = number_of(status->json, "asks"); asks > 0) {
     findings.push_back({"asks", FindingState::good,

@@ -40,7 +40,7 @@ struct Message {
     drawn,    // new: the same key; first: how much it gets; flag: nothing will follow
     give_back,  // old: the same key; first: how much it did not use
     owe,        // old: agent, name: a host; first: tokens that were used there and not paid yet
-    changed,    // new: list: agents whose policy has changed; flag: all have
+    changed,    // new: list: agents whose policy has changed; flag: all have; text: as in `serving`
     taken,      // new: first: how many tunnels have arrived; the first one asks for them
   };
   static constexpr std::uint8_t last_kind = static_cast<std::uint8_t>(Kind::taken);

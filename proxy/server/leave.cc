@@ -40,12 +40,10 @@ void Server::leave(std::string config_digest) {
   }
   control_->leave([this](control::Connection& client) { return service_->is_lender(client); });
   editor_->leave([this] { refill_from_taker(); });
-  editor_->follow(std::move(config_digest), [this](bool is_followed) {
-    if (is_followed) return;
-    log::warning("the config is not the one of the new process: what is left here is cut");
-    taker_->all_changed = true;
-    judge_left();
-  });
+  Message changed;
+  changed.kind = Kind::changed;
+  changed.text = std::move(config_digest);
+  follow_taker(changed);
   drain_until_ = steady_clock::now() + settings().limits.drain_timeout;
   await_left();
 }
@@ -62,12 +60,25 @@ void Server::serve_taker(const Message& message) {
       for (auto& worker : workers_) worker->hand_over_to(*taker_);
       return;
     case Kind::changed:
-      taker_->changed.insert(message.list.begin(), message.list.end());
-      taker_->all_changed |= message.flag;
-      return judge_left();
+      return follow_taker(message);
     default:
       return log::error("the process that took over said something unexpected");
   }
+}
+
+// The policy of the other process also binds what is left here, and in a process before this one.
+void Server::follow_taker(const Message& changed) {
+  if (inheritance_) static_cast<void>(inheritance_->link.send(changed));
+  taker_->changed.insert(changed.list.begin(), changed.list.end());
+  taker_->all_changed |= changed.flag;
+  judge_left();
+  if (changed.text.empty()) return;
+  editor_->follow(changed.text, [this](bool is_followed) {
+    if (is_followed) return;
+    log::warning("the config is not the one of the new process: what is left here is cut");
+    taker_->all_changed = true;
+    judge_left();
+  });
 }
 
 // Agents whose policy has changed in the other process are not part of the policy here any more, so
@@ -139,8 +150,10 @@ void Server::send_debts() {
   });
 }
 
+// What a process before this one still serves needs this one, too.
 void Server::await_left() {
-  if (shared_->connections == 0 || steady_clock::now() >= drain_until_) return stop();
+  const bool is_empty = shared_->connections == 0 && !inheritance_;
+  if (is_empty || steady_clock::now() >= drain_until_) return stop();
   drain_poll_.expires_after(milliseconds{20});
   drain_poll_.async_wait([this](const boost::system::error_code& ec) {
     if (!ec) await_left();

@@ -372,8 +372,8 @@ void Server::start_control() {
     shared_->names.keep_only(*snapshot);
     asks_.set_policy(snapshot);
     shared_->policy.swap(snapshot);
-    tell_predecessor(*snapshot);
     if (shared_->leaving) return judge_left();
+    tell_predecessor(*snapshot);
     for (auto& worker : workers_) worker->judge_again(false);
     asks_.policy_changed(*snapshot);
   };

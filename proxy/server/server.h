@@ -108,6 +108,7 @@ class Server {
   void send_debts();
   void await_left();
   void serve_taker(const Message& message);
+  void follow_taker(const Message& changed);
   void judge_left();
   void wake_paused();
   [[nodiscard]] static control::BudgetKey budget_of(const Message& message);

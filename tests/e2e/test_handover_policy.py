@@ -68,6 +68,27 @@ def test_requests_of_a_host_are_neither_more_nor_fewer(world, limited):
     assert_refusal(inside.get("/"), "budget-exhausted")
 
 
+def test_a_request_is_served_to_its_end_while_two_more_processes_follow(world, limited):
+    proxy = limited(tokens=TOKENS)
+    held = Held(world, proxy, tokens=60000)
+    first, second = proxy.take_over(), proxy.take_over()
+    held.finish()
+    assert first.wait(10) == 0 and second.wait(10) == 0
+    until(lambda: left(proxy, "tokens") == TOKENS - 60000, 15, "the tokens of the answer")
+    assert {"reason"}.isdisjoint(proxy.audit.wait_one(event="close", path="/held"))
+    proxy.audit.verify()
+
+
+def test_what_the_newest_process_is_told_cuts_in_the_oldest(world, limited):
+    proxy = limited()
+    held = Held(world, proxy)
+    proxy.take_over()
+    proxy.take_over()
+    with proxy.control() as control:
+        control.do("revoke", agent="alpha", hosts=["a.test"])
+    held.assert_cut(proxy)
+
+
 def test_a_minute_goes_on(world, limited):
     proxy = limited(requests_per_minute=3)
     assert Inside(world, proxy).get("/").status == 200

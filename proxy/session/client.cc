@@ -67,7 +67,7 @@ Task<bool> Client::send_to(net::Stream& to, std::string_view bytes, std::uint64_
 }
 
 Task<> Client::linger() {
-  if (!stream.socket().is_readable() && in.size() <= head_bytes) co_return;
+  if (!stream.has_input() && in.size() <= head_bytes) co_return;
   stream.end_output();
   set_deadline(linger_time, Reason::idle_timeout);
   auto& buffer = context.relay.buffer;

@@ -12,6 +12,7 @@ from harness.http_origin import response
 from harness.inside import Inside
 from harness.tls_wire import WireTls, open_wire
 from harness.wait import SOON
+from test_scans import TOKEN
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -64,6 +65,20 @@ def test_an_end_that_an_origin_announces_with_its_last_bytes_is_seen_at_once(wor
     inside = Inside(world, world.start(), "a.test")
     answer = inside.get("/")
     assert (answer.body, answer.complete) == (b"all of it", True)
+
+
+def test_a_refusal_within_a_body_of_small_records_is_not_lost(world):
+    """What the client still sends is read before the connection is closed."""
+    world.tls_origin("a.test")
+    world.agent("alpha", request=[{"host": "a.test", "methods": ["*"]}], scan=["tokens"])
+    client = open_wire(world.start(), "a.test", world.port)
+    body = b"x" * 100000 + f" {TOKEN} ".encode() + b"y" * 100000
+    client.send(f"POST / HTTP/1.1\r\nHost: a.test:{world.port}\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n".encode())
+    pieces = [body[at:at + 500] for at in range(0, len(body), 500)]
+    client.sock.sock.sendall(b"".join(client.sock.records(piece) for piece in pieces))
+    assert client.read_response().reason == "secret-found"
+    assert client.recv_to_end() == b"" and not client.was_reset
 
 
 # Many at once: the worker has one buffer for all connections, so each byte is checked.

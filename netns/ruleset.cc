@@ -19,7 +19,8 @@ namespace {
 //
 // With capture, connections to $CAPTURE and questions to port 53 of the gateway go to the daemon's
 // transparent sockets, wherever else another process listens. If there is no such socket, the rule
-// does not match, and the packet is refused like all others.
+// does not match, and the packet is refused like all others. Questions beyond the daemon's own rate
+// end here, or those of one agent would fill the socket that all agents share.
 //
 // What is refused of such an agent is answered, so that its programs do not wait. Only its own
 // address is answered: a forged one would make the host an amplifier. Fragments are dropped before
@@ -77,6 +78,12 @@ constexpr std::array<Part, 6> capture_parts{{
     flags dynamic,timeout
     timeout 1m
   }
+  set questions {
+    type ifname
+    size 65535
+    flags dynamic,timeout
+    timeout 1m
+  }
   chain whole {
     type filter hook prerouting priority -450; policy accept;
     iifname "stile-*" ip frag-off & 0x3fff != 0 counter name fragments drop
@@ -95,6 +102,7 @@ constexpr std::array<Part, 6> capture_parts{{
     {"$CAPTURE_ARRIVING",
      R"(    ip daddr $CAPTURE meta l4proto tcp iifname . ip saddr @captured iifname . ip saddr @agents notrack tproxy ip to $GATEWAY:$LISTENER accept
     ip daddr $GATEWAY tcp dport 53 iifname . ip saddr @captured iifname . ip saddr @agents notrack tproxy ip to $GATEWAY:$LISTENER accept
+    ip daddr $GATEWAY udp dport 53 iifname . ip saddr @captured update @questions { iifname limit rate over 1000/second burst 1000 packets } drop
     ip daddr $GATEWAY udp dport 53 iifname . ip saddr @captured iifname . ip saddr @agents notrack tproxy ip to $GATEWAY:53 accept
 )"},
     {"$REFUSE", "jump refusing"},

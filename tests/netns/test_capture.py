@@ -505,6 +505,32 @@ def test_deleting_leaves_nothing(street):
     assert "zeta" not in street.host.agents()
 
 
+FLOOD = """
+sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sock.connect(("10.200.0.1", 53))
+begun = time.monotonic()
+for _ in range(30000):
+    sock.send(question("a.test"))
+print(time.monotonic() - begun)
+"""
+
+
+def test_questions_beyond_the_rate_end_at_the_fence(street):
+    """In the socket that all agents share they would take the place of others' questions."""
+    def arrived():
+        page = street.curl_host("http://127.0.0.1:9128/metrics").stdout
+        return sum(float(line.split()[-1]) for line in page.splitlines()
+                   if line.startswith("stile_requests_total") and 'agent="flooder"' in line and 'method="DNS"' in line)
+    street.create("flooder", "--allow", "a.test")
+    try:
+        seconds = float(python(street, "flooder", FLOOD))
+        wait_until(lambda: arrived() > 0, "the first questions")
+        assert python(street, "beta", "print(ask('b.test'))") == "(0, 1)", "after those that came before"
+        assert arrived() < 1000 + 1000 * (seconds + 1)
+    finally:
+        street.delete("flooder")
+
+
 # Root inside puts a queue behind its device that sends a packet every few minutes.
 KEEP_IN_A_QUEUE = """
 import subprocess

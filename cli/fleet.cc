@@ -47,7 +47,13 @@ int fleet_failure(const std::string& message, const std::string& next = {}) {
 
 Result<Cluster> open_cluster(const FleetOptions& options) {
   auto settings = fleet::read_settings(options.config);
-  if (!settings) return settings.error();
+  if (!settings) {
+    Error problem = settings.error();
+    if (::access(options.config.c_str(), R_OK) != 0) {
+      problem.message += "\n  next: name a file with the section [fleet]: -c FILE";
+    }
+    return problem;
+  }
   return Cluster::open(std::move(*settings));
 }
 

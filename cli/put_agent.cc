@@ -50,7 +50,7 @@ int put(const PutAgentOptions& options) {
   }
   const Json parsed = Json::parse(*card);
   const auto id = printable(text_of(parsed, has(parsed, "id") ? "id" : "agent_id"));
-  std::cout << id << " is known\n  see: stile agents " << id << '\n';
+  std::cout << id << " is an agent now\n  see: stile agents " << id << '\n';
   return fine;
 }
 

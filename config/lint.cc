@@ -25,7 +25,7 @@ void lint_identity(const AgentSettings& agent, UnixMicros now, Diagnostics& warn
   const bool has_unix = std::any_of(agent.listen.begin(), agent.listen.end(),
                                     [](const Endpoint& each) { return !each.unix_path.empty(); });
   if (has_unix && (agent.listen_mode & 0002) != 0) {
-    warn("listen_mode", "everybody on this host can connect as " + agent.id);
+    warn("listen_mode", "every user of this host can connect as " + agent.id);
   }
   for (const auto& source : agent.source) {
     if (source.length == 0) warn("source", "every client that is no other agent is " + agent.id);

@@ -68,10 +68,10 @@ void warn_of_wide_rules(const acl::RuleSet& rules, Diagnostics& warnings) {
     if (kind == Kind::any) {
       wide.add(ref, " allows every name");
     } else if (is_tree(kind) && acl::is_public_suffix(std::string{rules.name(ref.rule())})) {
-      wide.add(ref, " allows names that anybody can register");
+      wide.add(ref, " allows names that anyone can register");
     }
   }
-  wide.finish(rules, "allow names that anybody can register");
+  wide.finish(rules, "allow names that anyone can register");
 }
 
 void warn_of_dead_rules(const acl::RuleSet& rules, ListRole role, Diagnostics& warnings) {

@@ -37,7 +37,7 @@ that owner: sticky ones such as `/tmp`, and those on a read-only mount, such as 
 says for each key whether that applies a new value or only a restart does. A reload that finds another
 value for a key that needs a restart is refused as a whole, with the name and place of the key, and
 the policy in force stays. In an agent card such a change refuses the card. An agent that is removed
-keeps its `listen` sockets open until the next restart; whoever connects there is refused as
+keeps its `listen` sockets open until the next restart; a connection there is refused as
 `unknown-agent`.
 
 ## What refuses what

@@ -96,6 +96,10 @@ void Summary::add_line(std::string_view text) {
   refused.verb = is_observed ? "would refuse" : acl::refusal_words(reason).verb;
   refused.host = host.empty() ? std::string{"(no host)"} : printable(host);
   if (!host.empty() && port > 0) refused.host += ':' + std::to_string(port);
+  if (scheme == "https") {
+    refused.host =
+        printable(text_of(line, "method")) + ' ' + refused.host + printable(text_of(line, "path"));
+  }
   // Only valid patterns: the command chooses the host, and people paste this text.
   const bool is_ech = reason == acl::Reason::ech_refused;
   refused.option = is_ech ? "--ech" : "--allow";
@@ -111,7 +115,7 @@ void Summary::add_line(std::string_view text) {
   }
   refused.count = count;
   refused.is_only_observed = is_observed;
-  const auto key = refused.reason + ' ' + scheme + ' ' + refused.host;
+  const auto key = refused.reason + ' ' + scheme + ' ' + host + ':' + std::to_string(port);
   add_refusal(key, std::move(refused));
 }
 

@@ -230,7 +230,7 @@ void AskService::tick() {
     is_empty = !book_.next_expiry();
   }
   for (const Ask& ask : changed) tell(ask_event(ask, now));
-  for (const Ask& ask : expired) ended(ask, Ask::State::expired, "nobody answered");
+  for (const Ask& ask : expired) ended(ask, Ask::State::expired, "not answered in time");
   if (!expired.empty()) save_();
   is_ticking_ = !is_empty;
   if (is_empty) return;

@@ -85,11 +85,11 @@ source = ["10.0.0.1"]
       err_,
       "stile.toml:7:1: warning: agent.source: every client that is no other agent is wide\n"
       "stile.toml:9: warning: '*' allows every name\n"
-      "stile.toml:10: warning: '.com' allows names that anybody can register\n"
+      "stile.toml:10: warning: '.com' allows names that anyone can register\n"
       "stile.toml:10: warning: '.com' changes nothing: '*' in line 9 covers it\n"
-      "stile.toml:11: warning: '*.co.uk' allows names that anybody can register\n"
+      "stile.toml:11: warning: '*.co.uk' allows names that anyone can register\n"
       "stile.toml:11: warning: '*.co.uk' changes nothing: '*' in line 9 covers it\n"
-      "stile.toml:12: warning: '.github.io' allows names that anybody can register\n"
+      "stile.toml:12: warning: '.github.io' allows names that anyone can register\n"
       "stile.toml:12: warning: '.github.io' changes nothing: '*' in line 9 covers it\n"
       "stile.toml:13: warning: agent.allow: 'www.denied.example:8443' is denied by "
       ".denied.example (stile.toml:4)\n"
@@ -100,7 +100,7 @@ source = ["10.0.0.1"]
       "stile.toml:18:1: warning: agent.expires: agent gone ended at 2020-01-01T00:00:00Z\n"
       "stile.toml:20:1: warning: agent.allow: agent empty may reach nothing\n"
       "list.txt:1: warning: 'x.example' changes nothing: '.example' in line 2 covers it\n"
-      "list.txt:2: warning: '.example' allows names that anybody can register\n"
+      "list.txt:2: warning: '.example' allows names that anyone can register\n"
       "list.txt:3: warning: 'x.example' changes nothing: 'x.example' in line 1 covers it\n"
       "list.txt:4: warning: '*.y.example' changes nothing: '.example' in line 2 covers it\n");
 }

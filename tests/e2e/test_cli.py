@@ -13,6 +13,11 @@ def commands():
     return [line.split()[0] for line in listing.splitlines() if line.startswith("  ") and line[2] != " "]
 
 
+def test_fleet_without_its_config_says_how_to_name_it(tmp_path):
+    done = stile("fleet", "status", "-c", tmp_path / "none.toml")
+    assert done.code == 1 and "next: name a file with the section [fleet]: -c FILE" in done.err
+
+
 def test_version():
     done = stile("--version")
     assert done.code == 0 and done.out.startswith("stile ")

@@ -56,6 +56,15 @@ print(libc.ptrace(16, 1, 0, 0))""")
     assert done.out == "-1\n", done
 
 
+def test_a_refusal_inside_names_the_request(fence):
+    """The host alone would not say what was wrong."""
+    fence.world.tls_origin("a.test")
+    card = fence.write("card.json", json.dumps({"agent_id": "worker", "ports": [fence.world.port], "request": [
+        {"host": f"a.test:{fence.world.port}", "paths": ["/ok/**"]}]}))
+    done = fence.shell("--card", card, script=f"curl -q -sS -o /dev/null -X DELETE https://a.test:{fence.world.port}/ok/x")
+    assert f"refused DELETE a.test:{fence.world.port}/ok/x (method-not-allowed)" in done.err, done
+
+
 def test_without_an_opened_host_nothing_is_added(fence):
     done = fence.shell(script="env; ls /run/stile-ca; true")
     assert "NODE_EXTRA_CA_CERTS" not in done.out and "JAVA_TOOL_OPTIONS" not in done.out

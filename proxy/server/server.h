@@ -46,7 +46,7 @@ struct Front {
                      const std::string& text)>
       on_outcome;
   // Called once, when it serves. May be empty.
-  std::function<void()> is_serving;
+  std::function<void()> is_serving{};
 };
 
 class Server {

@@ -4,12 +4,42 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <iostream>
+#include <utility>
 
 #include "base/nearest.h"
 #include "base/quoted.h"
 
 namespace stile::cli {
+
+namespace {
+
+// What --help shows after an option; `shown_as` replaces it.
+const char* value_name(std::string_view option) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 14> names{{
+      {"--agent", "AGENT"},
+      {"--audit", "LOG"},
+      {"--bytes-up", "SIZE"},
+      {"--ca", "FILE"},
+      {"--config", "FILE"},
+      {"--for", "TIME"},
+      {"--from", "TIME"},
+      {"--grant", "GRANT"},
+      {"--key", "FILE"},
+      {"--login", "PATH"},
+      {"--old", "FILE"},
+      {"--since", "TIME"},
+      {"--socket", "PATH"},
+      {"--wait", "TIME"},
+  }};
+  for (const auto& [ending, name] : names) {
+    if (option.ends_with(ending)) return name;
+  }
+  return "VALUE";
+}
+
+}  // namespace
 
 Option& Option::required() {
   option_->required();
@@ -46,25 +76,31 @@ Command Command::add(const char* name, const char* help) {
   return {app_->add_subcommand(name, help), chosen_};
 }
 Option Command::word(const char* name, std::string& value, const char* help) {
-  return Option{app_->add_option(name, value, help)};
+  return Option{app_->add_option(name, value, help)->type_name("")};
 }
 Option Command::word(const char* name, std::optional<std::string>& value, const char* help) {
-  return Option{app_->add_option(name, value, help)};
+  return Option{app_->add_option(name, value, help)->type_name("")};
 }
 Option Command::words(const char* name, std::vector<std::string>& values, const char* help) {
-  return Option{app_->add_option(name, values, help)};
+  return Option{app_->add_option(name, values, help)->type_name("")};
 }
 Option Command::option(const char* name, std::string& value, const char* help) {
-  return Option{app_->add_option(name, value, help)};
+  return Option{app_->add_option(name, value, help)->type_name(value_name(name))};
 }
 Option Command::option(const char* name, std::optional<std::string>& value, const char* help) {
-  return Option{app_->add_option(name, value, help)};
+  return Option{app_->add_option(name, value, help)->type_name(value_name(name))};
 }
 Option Command::option(const char* name, std::uint64_t& value, const char* help) {
-  return Option{app_->add_option(name, value, help)->check(CLI::PositiveNumber)};
+  return Option{
+      app_->add_option(name, value, help)->type_name("NUMBER")->check([](const std::string& text) {
+        // Digits only: CLI11 would take -1 for the largest number.
+        const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+        const bool is_zero = text.find_first_not_of('0') == std::string::npos;
+        return is_number && !is_zero ? std::string{} : std::string{"must be a number, at least 1"};
+      })};
 }
 Option Command::options(const char* name, std::vector<std::string>& values, const char* help) {
-  return Option{app_->add_option(name, values, help)};
+  return Option{app_->add_option(name, values, help)->type_name(value_name(name))};
 }
 Option Command::flag(const char* name, bool& value, const char* help) {
   return Option{app_->add_flag(name, value, help)};

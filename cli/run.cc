@@ -194,8 +194,10 @@ void add_run(Command& stile) {
         ->take_all()
         ->excludes(connect);  // the daemon's log would not have them
   }
-  command->add_option("COMMAND", options->command,
-                      "what to run, with its arguments, after -- (default: the card's)");
+  command
+      ->add_option("COMMAND", options->command,
+                   "what to run, with its arguments, after -- (default: the card's)")
+      ->type_name("");
   command->footer(
       "Examples:\n"
       "  stile run --allow api.github.com -- curl https://api.github.com/zen\n"

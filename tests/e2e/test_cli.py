@@ -30,6 +30,7 @@ def test_every_command_is_in_the_help_and_has_help_with_an_example():
         done = stile(name, "--help")
         assert done.code == 0
         assert f"stile {name}" in done.out, name
+        assert "UINT" not in done.out and (" TEXT" not in done.out or name == "send"), done.out
 
 
 @pytest.mark.parametrize("arguments", [["no-such-command"], ["--no-such-flag"], ["check", "a", "b"],
@@ -43,6 +44,9 @@ def test_misuse_is_status_2_with_a_word_on_stderr(arguments):
     (["tial"], "stile: unknown command 'tial'; did you mean 'tail'?"),
     (["xyzzy-quux"], "stile: unknown command 'xyzzy-quux'\n"),
     (["--josn"], "stile: unknown option '--josn'"),
+    (["allow", "a", "b.test", "--max-requests", "0"], "--max-requests: must be a number, at least 1\n"),
+    (["allow", "a", "b.test", "--max-requests", "-1"], "--max-requests: must be a number, at least 1\n"),
+    (["allow", "a", "b.test", "--max-requests", "many"], "--max-requests"),
     (["audit", "shwo"], "stile audit: unknown command 'shwo'; did you mean 'show'?"),
     (["audit"], "stile audit: a command is missing: verify, show"),
     (["budget"], "stile budget: a command is missing: reset"),

@@ -2,36 +2,21 @@
 #include "proxy/server/server.h"
 
 #include <malloc.h>
-#include <sched.h>
 #include <systemd/sd-daemon.h>
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <utility>
 
-#include "audit/rotate.h"
 #include "base/unix_time.h"
-#include "control/saved_state.h"
-#include "proxy/base/clock.h"
 #include "proxy/base/log.h"
-#include "proxy/server/privileges.h"
-#include "proxy/server/sandbox.h"
 #include "proxy/server/version.h"
 #include "proxy/server/worker_options.h"
 
 namespace stile::server {
 namespace {
 
-namespace asio = boost::asio;
 using std::chrono::milliseconds, std::chrono::steady_clock;
-
-std::size_t worker_count(std::uint32_t configured) {
-  if (configured > 0) return configured;
-  cpu_set_t cores;
-  if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
-  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cores)));
-}
 
 // A worker that opens TLS or scans allocates and frees some 100 KiB in each turn. By default malloc
 // returns that to the kernel, and each page is faulted in and cleared again.
@@ -39,29 +24,6 @@ void keep_freed_buffers() {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 2 << 20);
 }
-
-// An unreadable state may contain what must stay closed: then nothing is served.
-Result<control::SavedState> read_state(const control::StateFile& file) {
-  const auto text = file.read();
-  if (!text) return text.error();
-  if (!*text) return control::SavedState{};
-  auto state = control::parse_state(**text, file.path());
-  if (!state) {
-    return Error{state.error().message + "\nthe state cannot be used; repair it, or move " +
-                 file.path() + " away to start without grants, revocations and modes"};
-  }
-  return state;
-}
-
-std::vector<int> raw(const std::vector<UniqueFd>& descriptors) {
-  std::vector<int> all;
-  for (const auto& fd : descriptors) all.push_back(fd.get());
-  return all;
-}
-
-constexpr const char* fleet_hint =
-    "\nthe saved policy of the fleet cannot be used; correct the config, or move fleet.json in "
-    "state_dir away to start without it";
 
 }  // namespace
 
@@ -84,276 +46,15 @@ const config::Settings& Server::settings() const {
   return editor_ ? editor_->settings() : store_.base->loaded.settings;
 }
 
-Result<void> Server::prepare() {
-  if (auto done = bind(); !done) return done;
-  if (auto done = find_addresses(); !done) return done;
-  if (auto done = drop_privileges(settings().server.user); !done) return done;
-  return open_editor();
-}
-
-Result<void> Server::bind() {
-  auto passed = passed_sockets(settings().server);
-  if (!passed) return passed.error();
-  listeners_ = std::move(passed->listeners);
-  inherit_passed(passed->control, passed->capture);
-  const bool have_passed = !listeners_.empty();
-  auto control = bind_control(settings().server, std::move(passed->control));
-  if (!control) return control.error();
-  control_sockets_ = std::move(*control);
-  const std::size_t workers = worker_count(settings().server.workers);
-  const auto open = [&](const config::Endpoint& endpoint, std::optional<std::string> agent,
-                        const UnixAccess& access = {}) -> Result<void> {
-    if (inherit_listener(endpoint, agent)) return {};
-    auto listener = open_listener(endpoint, std::move(agent), workers, access);
-    if (!listener) return listener.error();
-    listeners_.push_back(std::move(*listener));
-    return {};
-  };
-  if (!have_passed) {
-    for (const auto& endpoint : settings().server.listen) {
-      if (auto done = open(endpoint, {}); !done) return done;
-    }
-  }
-  for (const auto& [id, entry] : store_.base->entries) {
-    for (const auto& endpoint : entry->settings.listen) {
-      const UnixAccess access{entry->settings.listen_mode, entry->settings.listen_group};
-      if (auto done = open(endpoint, id, access); !done) return done;
-    }
-  }
-  for (const Listener& listener : listeners_) {
-    if (listener.address) listener_addresses_.push_back(*listener.address);
-  }
-  if (auto done = bind_capture(std::move(passed->capture), workers); !done) return done;
-  if (const auto& metrics = settings().server.metrics) {
-    auto sockets = inherited(SocketRole::metrics, metrics->text());
-    if (sockets.empty()) {
-      auto listener = open_listener(*metrics, {}, 1);
-      if (!listener) return listener.error();
-      sockets = std::move(listener->sockets);
-    }
-    const auto protocol = metrics->address.is_v4() ? asio::ip::tcp::v4() : asio::ip::tcp::v6();
-    metrics_acceptor_.emplace(context_, protocol, sockets[0].release());
-    listener_addresses_.push_back(metrics->address);
-  }
-  return {};
-}
-
-// Only a daemon that serves the fence has agents whose traffic is captured. Without the sockets
-// these agents still have the proxy, so it is served all the same.
-Result<void> Server::bind_capture(CaptureSockets passed, std::size_t workers) {
-  const auto& netns = settings().netns;
-  if (!netns.capture) return {};
-  const auto& known = listener_addresses_;
-  is_of_fence_ =
-      !passed.is_empty() || std::find(known.begin(), known.end(), netns.gateway) != known.end();
-  if (!passed.is_empty()) {
-    capture_ = std::move(passed);
-    return share_listener(capture_, workers);
-  }
-  if (!is_of_fence_) return {};
-  auto opened = open_capture(netns, workers);
-  if (opened) {
-    capture_ = std::move(*opened);
-  } else {
-    log::error(
-        "programs that know no proxy are not served: " + opened.error().message +
-        "; stile-netns create and stile-netns repair hand the sockets over; or start stiled with "
-        "stiled-capture.socket or as root, or set netns.capture = false");
-  }
-  return {};
-}
-
-// The policy that the fleet had last holds until stile-fleet hands over another one.
-Result<void> Server::read_fleet(const control::StateFile& file, config::FleetState& fleet) {
-  const auto text = file.read_fleet();
-  if (!text) return text.error();
-  if (!*text) return {};
-  auto state = config::parse_fleet(**text);
-  if (!state) return Error{state.error().message + fleet_hint};
-  fleet = std::move(*state);
-  if (fleet.layer.policies.empty()) return {};
-  auto base = control::read_file_policy(store_.reader, fleet.layer);
-  if (!base) return Error{base.error().text() + fleet_hint};
-  store_.base = std::move(*base);
-  return {};
-}
-
-// The state is read before the log is opened, since it records where the log ended.
-Result<void> Server::open_editor() {
-  std::optional<control::StateFile> file;
-  control::SavedState saved;
-  if (predecessor_) {
-    if (predecessor_->audit_settings() != audit_text()) {
-      return Error{
-          "the settings of the audit log differ from those of the running daemon; to change "
-          "them, stop it first"};
-    }
-    if (auto frozen = predecessor_->freeze(); !frozen) return frozen.error();
-  }
-  if (const auto& directory = settings().server.state_dir; !directory.empty()) {
-    auto lock = inherited(SocketRole::state_lock);
-    auto opened = lock.empty() ? control::StateFile::open(directory)
-                               : control::StateFile::inherit(directory, std::move(lock[0]));
-    if (!opened) return opened.error();
-    file.emplace(std::move(*opened));
-    auto read = read_state(*file);
-    if (!read) return read.error();
-    saved = std::move(*read);
-    if (auto done = read_fleet(*file, saved.fleet); !done) return done;
-  }
-  if (auto done = prepare_secrets(); !done) return done;
-  if (auto done = open_log(saved); !done) return done;
-  if (store_.base->opens_tunnels()) {
-    // An operator who asked for it gets no daemon that cannot do it.
-    if (auto done = opening_.open_authority(settings().intercept); !done) return done;
-    const auto tried = opening_.make_interceptor(settings().intercept);
-    if (!tried) return tried.error();
-  }
-  if (auto done = confine(); !done) return done;
-  editor_ = std::make_unique<control::PolicyEditor>(
-      context_, store_.reader, control::LivePolicy{std::move(store_.base), saved}, std::move(file),
-      saved.fleet);
-  asks_.restore(saved.asks, editor_->policy());
-  return {};
-}
-
-// Commands of secrets are run by a process that is forked here, before the CA is opened.
-Result<void> Server::prepare_secrets() {
-  const auto& secrets = store_.base->shared.secrets;
-  if (auto done = secrets_.start_helper(secrets); !done) return done;
-  // They were read before privileges were dropped. What only root can read would never be read
-  // again, and a changed value never be used.
-  const auto unread = secrets.refresh(store_.base->loaded.owner, unix_micros());
-  if (!unread.empty()) {
-    const std::string& user = settings().server.user;
-    return Error{unread.front() + "; the daemon has to read it again when it changes" +
-                 (user.empty() ? "" : ", as user " + user) +
-                 "; give it access, as in: chown root:GROUP FILE && chmod 640 FILE"};
-  }
-  config::Diagnostics problems;
-  secrets_.fill(secrets, problems);
-  if (problems.has_errors()) return Error{problems.text()};
-  store_.reader = [this, read = store_.reader](
-                      const config::FleetLayer& fleet) -> config::Checked<control::Reading> {
-    auto reading = read(fleet);
-    if (!reading) return reading;
-    config::Diagnostics unusable;
-    secrets_.fill(reading->shared->secrets, unusable);
-    if (unusable.has_errors()) return unusable;
-    return reading;
-  };
-  return {};
-}
-
-// After everything that needs more rights is open, and before the first thread is started.
-Result<void> Server::confine() {
-  std::vector<std::string> writable = front_.writable_directories;
-  writable.push_back(settings().server.state_dir);
-  writable.push_back(settings().intercept.ca);
-  if (const std::filesystem::path log{settings().audit.path}; log != "-") {
-    // Both names of the log's folder: it may be a symbolic link, and rotation uses the name.
-    std::error_code ignored;
-    writable.push_back(std::filesystem::absolute(log, ignored).parent_path());
-    writable.push_back(std::filesystem::canonical(log, ignored).parent_path());
-  }
-  if (auto confined = confine_process(writable); !confined) return confined;
-  file_thread_ = std::make_unique<FileThread>();
-  secrets_.start();
-  log_->set_rotator([this](const std::string& path, std::uint32_t keep) {
-    std::optional<Result<audit::File>> rotated;
-    file_thread_->run([&] { rotated.emplace(audit::rotate(path, keep)); });
-    return std::move(*rotated);
-  });
-  return {};
-}
-
-Result<void> Server::open_log(const control::SavedState& saved) {
-  const auto& audit = settings().audit;
-  audit::Log::Options options;
-  options.path = audit.path;
-  options.format =
-      audit.format == config::AuditFormat::json ? audit::Format::json : audit::Format::squid;
-  if (!audit.lines.empty()) {
-    auto lines = audit::LogFormat::compile(audit.lines);
-    if (!lines) return lines.error();
-    options.lines = std::make_shared<audit::LogFormat>(std::move(*lines));
-  }
-  options.chain = audit.chain;
-  options.deny_on_failure = audit.deny_on_failure;
-  options.max_bytes = audit.max_bytes;
-  options.keep = audit.keep;
-  options.resume = {saved.audit_seq, saved.audit_hash};
-  auto handed = inherited(SocketRole::audit_log);
-  auto log = predecessor_ ? audit::Log::inherit(std::move(options),
-                                                handed.empty() ? UniqueFd{} : std::move(handed[0]))
-                          : audit::Log::open(std::move(options));
-  if (!log) return log.error();
-  log_ = std::move(*log);
-  log_->set_on_rotate([](const std::string& file, const audit::Log::Head& head) {
-    log::info("audit: " + file + " ends at seq " + std::to_string(head.seq) + ", head " +
-              head.hash);
-  });
-  return {};
-}
-
 void Server::start_workers() {
   keep_freed_buffers();
   Worker::Options options = worker_options(settings());
-  options.count = worker_count(settings().server.workers);
+  options.count = worker_count(settings().server);
   options.dns_environment = dns_files_.read();
   options.own_addresses = host_addresses_->with(listener_addresses_);
   for (; options.index < options.count; ++options.index) {
     workers_.push_back(std::make_unique<Worker>(*shared_, *log_, options));
   }
-}
-
-// Each worker gets its own socket; a single one (unix, systemd) belongs to one worker. A process
-// before this one may have had more workers, or fewer.
-void Server::open_doors() {
-  for (Listener& listener : listeners_) {
-    const bool is_passed = listener.name.starts_with(from_systemd);
-    const auto role =
-        is_passed ? listener.agent ? SocketRole::passed_agent_listener : SocketRole::passed_listener
-        : listener.agent ? SocketRole::agent_listener
-                         : SocketRole::listener;
-    offer(role, listener.name, listener.agent.value_or(""), raw(listener.sockets));
-    for (std::size_t i = 0; i < listener.sockets.size(); ++i) {
-      workers_[i % workers_.size()]->listen(std::move(listener.sockets[i]), listener.agent);
-    }
-  }
-  give_capture(std::move(capture_));
-}
-
-void Server::give_capture(CaptureSockets sockets) {
-  has_captured_connections_ |= !sockets.connections.empty();
-  has_questions_ |= !sockets.questions.empty();
-  offer(SocketRole::captured_connections, "", "", raw(sockets.connections));
-  offer(SocketRole::questions, "", "", raw(sockets.questions));
-  for (std::size_t i = 0; i < sockets.connections.size(); ++i) {
-    workers_[i % workers_.size()]->capture(std::move(sockets.connections[i]), {},
-                                           settings().netns.gateway);
-  }
-  for (std::size_t i = 0; i < sockets.questions.size(); ++i) {
-    workers_[i % workers_.size()]->answer_questions(std::move(sockets.questions[i]), {});
-  }
-}
-
-// For a daemon that was started without the right to open these sockets.
-Result<void> Server::serve_captured(UniqueFd socket) {
-  if (!is_of_fence_) return Error{"the daemon does not listen on the gateway of the fence"};
-  if (shared_->draining) return Error{"the daemon is draining"};
-  CaptureSockets sockets;
-  if (auto added = add_passed(sockets, std::move(socket)); !added) return added;
-  const bool is_there = sockets.questions.empty() ? has_captured_connections_ : has_questions_;
-  if (is_there) return Error{"the daemon has this socket already"};
-  if (auto done = share_listener(sockets, workers_.size()); !done) return done;
-  give_capture(std::move(sockets));
-  return {};
-}
-
-std::optional<bool> Server::is_capturing() const {
-  if (!is_of_fence_) return std::nullopt;
-  return has_captured_connections_ && has_questions_;
 }
 
 // Agents keep their addresses over a restart.

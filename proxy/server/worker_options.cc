@@ -1,7 +1,18 @@
 // Worker options from the config.
 #include "proxy/server/worker_options.h"
 
+#include <sched.h>
+
+#include <algorithm>
+
 namespace stile::server {
+
+std::size_t worker_count(const config::ServerSettings& settings) {
+  if (settings.workers > 0) return settings.workers;
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cores)));
+}
 
 dns::ResolverOptions dns_options_of(const config::DnsSettings& settings) {
   return {settings.timeout, settings.max_ttl, settings.cache_entries, settings.in_flight_per_agent};

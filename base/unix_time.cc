@@ -8,7 +8,6 @@
 namespace stile {
 namespace {
 
-constexpr UnixMicros micros_per_second = 1'000'000;
 constexpr UnixMicros micros_per_day = 86'400 * micros_per_second;
 constexpr UnixMicros last_micros = 253'402'300'799'999'999;  // of the year 9999
 

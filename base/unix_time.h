@@ -10,6 +10,7 @@
 namespace stile {
 
 using UnixMicros = std::int64_t;
+inline constexpr UnixMicros micros_per_second = 1'000'000;
 
 [[nodiscard]] inline UnixMicros unix_micros() noexcept {
   using namespace std::chrono;

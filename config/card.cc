@@ -15,7 +15,6 @@ namespace stile::config {
 namespace {
 
 constexpr std::int64_t most_ttl_seconds = 100LL * 366 * 86'400;
-constexpr UnixMicros micros_per_second = 1'000'000;
 constexpr std::size_t max_instance_length = 64;
 
 // The [[agent]] name of a card's key.

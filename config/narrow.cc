@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t longest_ttl_seconds = 100LL * 366 * 86'400;
-constexpr UnixMicros micros_per_second = 1'000'000;
 constexpr std::string_view inside = "/workspace";
 
 bool is_below(std::string_view path, std::string_view directory) {

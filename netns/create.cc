@@ -127,12 +127,6 @@ Result<void> make_whole(FenceHost& host, FenceRecord& record, const CreateReques
   return apply_all(host, record, plan_repair(*state), before);
 }
 
-std::optional<UnixMicros> expiry_of(const FenceRecord& record) {
-  if (record.card.empty()) return std::nullopt;
-  const auto card = config::parse_card(record.card, {"create", unix_micros(), {}});
-  return card ? card->expires : std::nullopt;
-}
-
 Result<Created> create_locked(FenceHost& host, const CreateRequest& request,
                               const BeforeStep& before) {
   const auto lock = Lock::take();

@@ -31,8 +31,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::size_t most_callers = 64;
-constexpr seconds patience{10};    // for a request to arrive and an answer to be read
-constexpr seconds time_to_end{5};  // between SIGTERM and SIGKILL
+constexpr seconds caller_time{10};  // for a request to arrive and an answer to be read
+constexpr seconds time_to_end{5};   // between SIGTERM and SIGKILL
 constexpr std::size_t most_read_at_once = 64U << 10U;
 
 std::string error_answer(const std::string& message) {
@@ -183,7 +183,7 @@ void Keeper::turn() {
 void Keeper::take_callers() {
   UniqueFd fd{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
   if (!fd) return;
-  callers_.push_back({std::move(fd), {}, {}, Clock::now() + patience, {}, false});
+  callers_.push_back({std::move(fd), {}, {}, Clock::now() + caller_time, {}, false});
 }
 
 void Keeper::read_from(Caller& caller) {
@@ -209,7 +209,7 @@ void Keeper::read_from(Caller& caller) {
 void Keeper::answer(Caller& caller, std::string text) {
   caller.answer = std::move(text) + '\n';
   caller.waiting.reset();
-  caller.deadline = Clock::now() + patience;
+  caller.deadline = Clock::now() + caller_time;
   flush(caller);
 }
 

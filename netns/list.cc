@@ -6,17 +6,11 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "base/unix_time.h"
-#include "config/card.h"
 #include "netns/link.h"
 #include "netns/ruleset.h"
 
 namespace stile::netns {
 namespace {
-
-std::optional<UnixMicros> expiry_of(const FenceRecord& record) {
-  const auto card = config::parse_card(record.card, {"card", 0, {}});
-  return card ? card->expires : std::nullopt;
-}
 
 std::string state_of(const FenceHost& host, const FenceRecord& record, bool has_device,
                      const AgentElements& elements) {

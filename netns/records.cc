@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/files.h"
+#include "config/card.h"
 #include "netns/root_directory.h"
 
 namespace stile::netns {
@@ -38,6 +39,12 @@ std::string value_of(std::string_view text, std::string_view key) {
 }
 
 }  // namespace
+
+std::optional<UnixMicros> expiry_of(const FenceRecord& record) {
+  if (record.card.empty()) return std::nullopt;
+  const auto card = config::parse_card(record.card, {"card", 0, {}});
+  return card ? card->expires : std::nullopt;
+}
 
 Result<FenceRecords> FenceRecords::open() {
   auto directory = open_directory(directory_path, 0700);

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "base/unix_time.h"
 #include "netns/agent.h"
 
 namespace stile::netns {
@@ -20,6 +21,9 @@ struct FenceRecord {
   std::string bound_by;  // the operator's file that binds the agent; empty: our own card does
   std::string card;      // its text, one line, so that a lost card can be written again
 };
+
+// Of its card, which is bound: the end does not depend on the time of reading.
+[[nodiscard]] std::optional<UnixMicros> expiry_of(const FenceRecord& record);
 
 class FenceRecords {
  public:

@@ -96,7 +96,7 @@ int become(const Plan& plan) {
   return status;
 }
 
-int run_command(const Plan& plan) {
+int start_command(const Plan& plan) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(become(plan));
   if (child < 0) {
@@ -133,7 +133,7 @@ int live_inside(const Plan& plan, const StepChannel& channel) {
   if (const auto done = enter_directory(plan); !done) return fail(done.error());
   if (const auto done = apply_process_limits(plan.limits); !done) return fail(done.error());
   if (const auto done = confine::give_up(confine::Powers::none); !done) return fail(done.error());
-  return run_command(plan);
+  return start_command(plan);
 }
 
 // Like fork(2), into new namespaces. Not clone3, which container runtimes often refuse.

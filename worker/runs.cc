@@ -11,7 +11,6 @@ namespace {
 
 // So that an answer fits into what clients of the spawner read at once.
 constexpr std::size_t most_output_bytes = 48U << 10U;
-constexpr UnixMicros micros_per_second = 1'000'000;
 
 void add_state(JsonObject& object, const Run& run) {
   object.add("run", run.number).add("status", text(run.state));

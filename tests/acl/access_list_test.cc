@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "acl/decide.h"
+#include "tests/acl/policies.h"
 
 namespace stile::acl {
 namespace {
 
 using Outcome = AccessList::Outcome;
-
-Address address(std::string_view text) { return Address::parse(text).value(); }
+using test::address;
 
 std::shared_ptr<const RuleSet> names(const std::vector<std::string>& patterns) {
   RuleSet::Builder set{"squid.conf"};

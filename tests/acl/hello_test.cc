@@ -11,8 +11,7 @@ namespace {
 using State = HelloFacts::State;
 using test::agent;
 using test::ask;
-
-Host host(std::string_view name) { return parse_host(name).host; }
+using test::host;
 
 HelloFacts read(std::string_view sni, bool has_ech = false) {
   return facts_of_hello(true, sni, has_ech, host("a.com"));

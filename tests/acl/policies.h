@@ -16,6 +16,14 @@ namespace stile::acl::test {
 
 using Patterns = std::vector<std::string>;
 
+inline Address address(std::string_view text) { return Address::parse(text).value(); }
+
+inline Host host(std::string_view text) {
+  const HostParse parse = parse_host(text);
+  EXPECT_EQ(parse.kind, HostParse::Kind::name) << text;
+  return parse.host;
+}
+
 // Line numbers count from 1, as if each pattern stood on its own line of `source`.
 inline std::shared_ptr<const RuleSet> rule_set(const Patterns& patterns,
                                                std::string source = "list.txt") {

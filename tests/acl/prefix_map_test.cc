@@ -5,13 +5,16 @@
 
 #include <random>
 
+#include "tests/acl/policies.h"
+
 namespace stile::acl {
 namespace {
 
 using Entries = std::vector<std::pair<Prefix, PrefixMap::Value>>;
 
+using test::address;
+
 Prefix prefix(std::string_view text) { return *Prefix::parse(text); }
-Address address(std::string_view text) { return *Address::parse(text); }
 
 TEST(PrefixMap, FindsNothingWhenEmpty) {
   EXPECT_TRUE(PrefixMap{}.empty());

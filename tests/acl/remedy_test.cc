@@ -9,7 +9,7 @@
 namespace stile::acl {
 namespace {
 
-AgentPolicy policy() {
+AgentPolicy remedy_policy() {
   AgentPolicy made =
       test::agent({"known.test", "tcp://db.test:5432"}, {".evil.test", "~^bad[0-9]+$"});
   made.look_alikes = LookAlikes::of(made.allow);
@@ -40,7 +40,7 @@ TEST(Remedy, IsAPatternALookAlikeOrADenyRule) {
       {Reason::bad_request, "known.test", 443, "", "", ""},
       {Reason::sni_mismatch, "fresh.test", 443, "", "", ""},
   };
-  const AgentPolicy agent = policy();
+  const AgentPolicy agent = remedy_policy();
   for (const auto& c : cases) {
     const Remedy remedy = remedy_for({c.reason, Scheme::tunnel, c.host, c.port}, &agent);
     EXPECT_EQ(remedy.pattern, c.pattern) << c.host;

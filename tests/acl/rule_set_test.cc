@@ -11,14 +11,9 @@
 namespace stile::acl {
 namespace {
 
+using test::host;
 using test::Patterns;
 using test::rule_set;
-
-Host host(std::string_view text) {
-  const HostParse parse = parse_host(text);
-  EXPECT_EQ(parse.kind, HostParse::Kind::name) << text;
-  return parse.host;
-}
 
 Patterns covering(const RuleSet& set, std::string_view name) {
   Patterns found;

@@ -8,14 +8,14 @@
 namespace stile::config {
 namespace {
 
-const std::vector<std::string> shipped{STILE_ROOT "/profiles"};
+const std::vector<std::string> shipped_profiles{STILE_ROOT "/profiles"};
 
 TEST(Profile, EveryShippedOneCanBeRead) {
   const std::vector<std::string> expected{"aider",  "claude",   "codex",
                                           "gemini", "opencode", "shell"};
-  EXPECT_EQ(profile_names(shipped), expected);
+  EXPECT_EQ(profile_names(shipped_profiles), expected);
   for (const auto& name : expected) {
-    const auto profile = load_profile(name, shipped);
+    const auto profile = load_profile(name, shipped_profiles);
     ASSERT_TRUE(profile) << profile.error().text();
     EXPECT_FALSE(profile->about.empty()) << name;
     for (const auto& placed : profile->allow) {
@@ -27,13 +27,13 @@ TEST(Profile, EveryShippedOneCanBeRead) {
 TEST(Profile, TheUsersOwnComesFirst) {
   const TempFolder folder;
   folder.write("claude.toml", "about = 'mine'\n");
-  const auto profile = load_profile("claude", {folder.path(), shipped[0]});
+  const auto profile = load_profile("claude", {folder.path(), shipped_profiles[0]});
   ASSERT_TRUE(profile) << profile.error().text();
   EXPECT_EQ(profile->about, "mine");
 }
 
 TEST(Profile, SaysWhatAnOpenedHostMayBeAskedFor) {
-  const auto codex = load_profile("codex", shipped);
+  const auto codex = load_profile("codex", shipped_profiles);
   ASSERT_TRUE(codex) << codex.error().text();
   ASSERT_EQ(codex->requests.size(), 1U);
   EXPECT_TRUE(codex->requests[0].websocket);
@@ -50,10 +50,10 @@ TEST(Profile, HasCapabilities) {
 TEST(Profile, NamesAreNoPaths) {
   for (const auto* name : {"", ".", "..", "../claude", "/etc/passwd", "a/b", ".hidden", "a b"}) {
     EXPECT_FALSE(is_profile_name(name)) << name;
-    EXPECT_FALSE(has_profile(name, shipped)) << name;
-    EXPECT_FALSE(load_profile(name, shipped)) << name;
+    EXPECT_FALSE(has_profile(name, shipped_profiles)) << name;
+    EXPECT_FALSE(load_profile(name, shipped_profiles)) << name;
   }
-  EXPECT_FALSE(load_profile("unknown", shipped));
+  EXPECT_FALSE(load_profile("unknown", shipped_profiles));
 }
 
 TEST(Profile, RefusesWhatItCannotUse) {

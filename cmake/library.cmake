@@ -4,4 +4,7 @@ function(stile_library name)
   add_library(stile_${name} STATIC ${arg_SOURCES})
   add_library(stile::${name} ALIAS stile_${name})
   target_link_libraries(stile_${name} PUBLIC stile::options ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
+  if(STILE_FUZZ)  # coverage feedback from the libraries under test, not only from the target's own file
+    target_compile_options(stile_${name} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
 endfunction()

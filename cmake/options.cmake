@@ -33,10 +33,6 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   endif()
 endif()
 
-if(STILE_FUZZ)  # coverage feedback from the libraries under test, not only from the target's own file
-  target_compile_options(stile_options INTERFACE -fsanitize=fuzzer-no-link)
-endif()
-
 if(STILE_SANITIZE)
   list(JOIN STILE_SANITIZE "," sanitizers)
   target_compile_options(stile_options INTERFACE

@@ -12,4 +12,13 @@ inline void wipe(std::string& text) {
   text.clear();
 }
 
+// A text that is wiped at its end.
+struct WipedText {
+  WipedText() = default;
+  WipedText(const WipedText&) = delete;
+  WipedText& operator=(const WipedText&) = delete;
+  ~WipedText() { wipe(text); }
+  std::string text;
+};
+
 }  // namespace stile

@@ -1,6 +1,7 @@
 // HttpExchange: the request on its way to the origin, charged to the agent's budget.
 #include <sys/socket.h>
 
+#include "base/wipe.h"
 #include "proxy/http/chunked.h"
 #include "proxy/session/http_exchange.h"
 
@@ -31,9 +32,11 @@ Task<HttpExchange::Reason> HttpExchange::pay(std::size_t bytes) {
   }
 }
 
-// The bytes may be in the worker's buffer: what cannot be sent at once is copied before a wait.
+// The bytes may be in the worker's buffer: what cannot be sent at once is copied before a wait. A
+// head may have a secret.
 Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
-  std::string kept;
+  WipedText copy;
+  std::string& kept = copy.text;
   if (const std::size_t paid = request_.up.take(bytes.size()); paid < bytes.size()) {
     request_.up.give_back(paid);
     kept = bytes;
@@ -43,7 +46,10 @@ Task<HttpExchange::Reason> HttpExchange::send_paid(std::string_view bytes) {
   }
   bytes = client_.send_now(connector_.origin, bytes, &request_.bytes_up);
   if (!bytes.empty() || connector_.origin.has_unsent()) {
-    if (kept.empty()) bytes = kept = bytes;
+    if (kept.empty()) {
+      kept = bytes;
+      bytes = kept;
+    }
     const bool sent = co_await client_.send_to(connector_.origin, bytes, &request_.bytes_up);
     if (!sent) co_return client_.cancelled_or(Reason::origin_bad_response);
   }

@@ -1,6 +1,9 @@
 // OriginPool: idle connections to origins, kept for later requests.
 #include "proxy/session/origin_pool.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -115,7 +118,11 @@ bool OriginPool::Same::operator()(const Key& a, const Kept& b) const noexcept {
   return a == b.key();
 }
 
-OriginPool::OriginPool(Context& context) noexcept : context_{context} {}
+OriginPool::OriginPool(Context& context) noexcept : context_{context}, room_{most} {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0)
+    room_ = std::min<std::size_t>(most, files.rlim_cur / 8);
+}
 
 OriginPool::~OriginPool() {
   while (size_ > 0) drop(tables_->order.front());
@@ -151,14 +158,14 @@ std::size_t OriginPool::hash_of(const Key& key) noexcept {
 
 void OriginPool::keep(const Peer& peer, const Request& request, net::Stream origin) {
   if (context_.shared.draining.load(std::memory_order_relaxed) ||
-      peer.tally->origins_kept >= most_of_agent) {
+      peer.tally->origins_kept >= room_ / 4) {
     return;
   }
   Tables& all = tables();
   auto kept =
       std::make_unique<Kept>(*this, peer, request, key_of(peer, request), std::move(origin));
   if (!kept->is_usable()) return;
-  if (size_ >= most) drop(all.order.front());
+  if (size_ >= room_) drop(all.order.front());
   all.index.insert(*kept);
   all.order.push_back(*kept);
   ++kept->tally->origins_kept;

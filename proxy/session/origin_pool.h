@@ -25,9 +25,10 @@ struct Request;
 
 class OriginPool {
  public:
-  // An agent at its limit keeps no more. A worker at its limit closes the oldest.
-  static constexpr std::uint32_t most_of_agent = 256;
-  static constexpr std::size_t most = 1024;
+  // An agent at its limit keeps no more. A worker at its limit closes the oldest. 64 connections of
+  // clients that request 100 hosts in turn need 6,400. A process that may have few descriptors
+  // keeps at most an eighth of them in a worker, and a quarter of those for an agent.
+  static constexpr std::size_t most = 8192;
   static constexpr std::chrono::milliseconds idle_time{30000};
 
   explicit OriginPool(Context& context) noexcept;
@@ -81,13 +82,13 @@ class OriginPool {
                                        boost::intrusive::link_mode<boost::intrusive::normal_link>>;
   void drop(Kept& kept) noexcept;
 
-  // Agents choose the names, so they can make them collide in a bucket; an agent has at most
-  // most_of_agent of them there.
+  // Agents choose the names, but the hash has a seed that they do not know.
   static constexpr std::size_t buckets = 2 * most;
   struct Tables;
   Tables& tables();
 
   Context& context_;
+  std::size_t room_;                // of this process: `most`, or less
   std::unique_ptr<Tables> tables_;  // made when first used
   std::size_t size_ = 0;
 };

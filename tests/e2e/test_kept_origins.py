@@ -1,12 +1,14 @@
 """Connections with origins are kept for the next request: by agent and host, bounded, revocable."""
 
+import resource
 import signal
 
 import pytest
 from harness.checks import assert_refusal
 from harness.wait import until
 
-MOST_OF_AGENT = 256  # OriginPool::most_of_agent
+MOST_OF_AGENT = 256
+FILES = 8192  # a worker keeps an eighth of its descriptors, a quarter of that for an agent: OriginPool
 
 
 def get(proxy, world, host, path="/", agent="alpha"):
@@ -175,6 +177,8 @@ def test_number_kept_for_an_agent_is_bounded(world):
     world.agent("alpha", allow=["*"], requests_per_second=0)
     world.agent("beta", allow=["*"])
     proxy = world.start()
+    proxy.stop()
+    proxy.start(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES)))
     with proxy.client() as client:
         for n in range(MOST_OF_AGENT + 20):
             assert client.get(f"http://h{n}.test:{world.http_port}/").status == 200

@@ -24,42 +24,45 @@ constexpr std::size_t longest_run = 40;
 constexpr std::size_t least_checks = 128, bytes_per_check = 64;
 constexpr std::uint16_t letters = lower | upper;
 
-// The list, and where the words with each two first letters begin.
+// The list as numbers that have its order, and where the words with each two first letters begin.
 class WordList {
  public:
   WordList() {
-    std::size_t at = 0, count = 0;
-    while (count < seed_word_count) {
+    std::size_t at = 0, bucket = 0;
+    for (std::size_t i = 0; i < seed_word_count; ++i) {
       const std::size_t end = seed_words.find('\n', at);
-      words_[count] = seed_words.substr(at, end - at);
-      const std::size_t bucket = bucket_of(words_[count][0], words_[count][1]);
-      if (begins_[bucket] == seed_word_count) begins_[bucket] = static_cast<std::uint16_t>(count);
-      ++count;
+      const std::string_view word = seed_words.substr(at, end - at);
+      words_[i] = number_of(word);
+      for (; bucket <= bucket_of(word); ++bucket) begins_[bucket] = static_cast<std::uint16_t>(i);
       at = end + 1;
     }
+    for (; bucket < begins_.size(); ++bucket) begins_[bucket] = seed_word_count;
   }
 
   [[nodiscard]] std::optional<std::uint16_t> find(std::string_view lower_case_word) const {
-    const std::size_t bucket = bucket_of(lower_case_word[0], lower_case_word[1]);
-    for (std::size_t i = begins_[bucket]; i < seed_word_count; ++i) {
-      if (words_[i] == lower_case_word) return static_cast<std::uint16_t>(i);
-      if (words_[i].substr(0, 2) != lower_case_word.substr(0, 2)) break;
-    }
-    return std::nullopt;
+    const std::size_t bucket = bucket_of(lower_case_word);
+    const auto first = words_.begin() + begins_[bucket],
+               last = words_.begin() + begins_[bucket + 1];
+    const std::uint64_t number = number_of(lower_case_word);
+    const auto found = std::lower_bound(first, last, number);
+    if (found == last || *found != number) return std::nullopt;
+    return static_cast<std::uint16_t>(found - words_.begin());
   }
 
  private:
-  static std::size_t bucket_of(char first, char second) {
-    return static_cast<std::size_t>(first - 'a') * 26 + static_cast<std::size_t>(second - 'a');
+  static std::uint64_t number_of(std::string_view word) {
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < longest_word; ++i) {
+      number = number << 8U | (i < word.size() ? static_cast<unsigned char>(word[i]) : 0U);
+    }
+    return number;
   }
-  static constexpr std::array<std::uint16_t, std::size_t{26}* 26> no_words = [] {
-    std::array<std::uint16_t, std::size_t{26} * 26> none{};
-    none.fill(seed_word_count);
-    return none;
-  }();
+  static std::size_t bucket_of(std::string_view word) {
+    return static_cast<std::size_t>(word[0] - 'a') * 26 + static_cast<std::size_t>(word[1] - 'a');
+  }
 
-  std::array<std::string_view, seed_word_count> words_;
-  std::array<std::uint16_t, std::size_t{26}* 26> begins_ = no_words;
+  std::array<std::uint64_t, seed_word_count> words_{};
+  std::array<std::uint16_t, std::size_t{26} * 26 + 1> begins_{};
 };
 
 using Words = std::span<const std::uint16_t>;

@@ -33,21 +33,6 @@ def worker_ns(pid):
                for task in pathlib.Path(f"/proc/{pid}/task").iterdir() if task.name != str(pid))
 
 
-def memory_kib(pid):
-    status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
-
-
-def look(events, seen):
-    try:
-        while True:
-            name, value = events.next()
-            if name == "lines":
-                seen.append(len(value["lines"]) + value["skipped"])
-    except (AssertionError, OSError, ValueError):
-        pass  # the page was closed
-
-
 class Bench:
     def __init__(self, folder):
         self.world = World(folder, Certificates(folder / "certificates"))
@@ -73,9 +58,9 @@ class Bench:
         web, seen = StileWeb(self.world, self.proxy), []
         pages = [web.browser().events() for _ in range(2)]
         for page in pages:
-            threading.Thread(target=look, args=(page, seen), daemon=True).start()
+            threading.Thread(target=page.count_lines, args=(seen,), daemon=True).start()
         entry = self.load()
-        entry.update(mib=memory_kib(web.process.pid) / 1024, lines=sum(seen))
+        entry.update(mib=web.most_memory_kib() / 1024, lines=sum(seen))
         for page in pages:
             page.made.close()
         self.world._closing.remove(web)

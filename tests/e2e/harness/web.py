@@ -119,6 +119,16 @@ class Events:
                 if all(line.get(key) == value for key, value in fields.items()):
                     return line
 
+    def count_lines(self, seen):
+        """Appends to `seen` how many lines each event has, until the page is closed; for a thread of its own."""
+        try:
+            while True:
+                name, value = self.next()
+                if name == "lines":
+                    seen.append(len(value["lines"]) + value["skipped"])
+        except (AssertionError, OSError, ValueError):
+            pass
+
 
 class StileWeb:
     def __init__(self, world, proxy, *arguments, listen=None):
@@ -150,6 +160,10 @@ class StileWeb:
 
     def log_text(self):
         return self.log.read_text(errors="replace")
+
+    def most_memory_kib(self):
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
 
     def connection(self):
         if not self.listen.startswith("unix:"):

@@ -18,11 +18,13 @@ class Anchors {
   // Each text has at least that many bytes, and lives as long as this.
   explicit Anchors(std::span<const std::string_view> texts);
 
-  // Calls found(number of the text, position) for every occurrence, by position. It returns false
-  // to end the search.
+  // Calls found(number of the text, position) for every occurrence that begins from `from` on and
+  // before `to`, by position. It returns false to end the search.
   template <class Found>
-  void visit(std::string_view in, Found found) const {
-    for (std::size_t at = next(in, 0); at < in.size(); at = next(in, at + 1)) {
+  void visit(std::string_view in, std::size_t from, std::size_t to, Found found) const {
+    // As far as the first bytes of those can reach.
+    const std::string_view part = in.substr(0, to + least_bytes - 1);
+    for (std::size_t at = next(part, from); at < part.size(); at = next(part, at + 1)) {
       const auto [first, last] = beginning_with(in.substr(at, least_bytes));
       for (std::size_t i = first; i < last; ++i) {
         const std::string_view text = texts_[i].text;

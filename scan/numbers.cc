@@ -161,8 +161,8 @@ bool is_ethereum_address(std::string_view run) {
 
 }  // namespace
 
-bool has_payment(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
+bool has_payment(std::string_view text, std::size_t from, std::size_t to) {
+  for (std::size_t i = from; i < to; ++i) {
     if (!is_in(digit | upper, text[i])) continue;
     const bool begins = i == 0 || !(is_in(word | dot, text[i - 1]));
     if (!begins) continue;
@@ -175,9 +175,9 @@ bool has_payment(std::string_view text) {
   return false;
 }
 
-bool has_wallet(std::string_view text) {
+bool has_wallet(std::string_view text, std::size_t from, std::size_t to) {
   constexpr std::size_t least = 26, most = 111;
-  for (std::size_t i = least - 1; i < text.size(); i += least) {
+  for (std::size_t i = from; i < to; i += least) {
     if (!is_in(base62, text[i])) continue;
     std::size_t first = i;
     while (first > 0 && i - first <= most && is_in(base62, text[first - 1])) --first;

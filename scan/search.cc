@@ -48,9 +48,16 @@ Search::Search(std::shared_ptr<const Texts> texts, Of of)
 Search::Search(std::shared_ptr<const Texts> texts, std::shared_ptr<Budget> budget, unsigned depth)
     : texts_{std::move(texts)}, budget_{std::move(budget)}, depth_{depth} {}
 
-void Search::feed(std::string_view piece, More more) {
+Search::Stop Search::after(std::size_t bytes) noexcept {
+  budget_->in_step += bytes;
+  if (budget_->in_step < step_bytes) return {false};
+  budget_->in_step = 0;
+  return {true};
+}
+
+Steps Search::begin(std::string_view piece, More more) {
   if (depth_ == 0) budget_->received += piece.size();
-  follow_compressed(piece, more);
+  co_await follow_compressed(piece, more);
   std::string joined;
   std::string_view text = piece;
   if (!tail_.empty()) {
@@ -60,8 +67,8 @@ void Search::feed(std::string_view piece, More more) {
   embedded_left_ = std::clamp<std::uint64_t>(most_density * text.size(), always_decoded_of_head,
                                              budget_->always);
   // The compressed bytes themselves are looked at, too: a header can lie.
-  look(text, 0);
-  if (more == More::no) return;
+  co_await look(text, 0);
+  if (more == More::no) co_return;
   const std::size_t kept = std::max(overlap, texts_->longest());
   tail_ = text.substr(whole_group_before(text, text.size() - std::min(text.size(), kept)));
 }
@@ -92,12 +99,13 @@ void Search::begin_gzip() {
 
 // Follows compressed data from where it begins, over any number of pieces. The work is bounded by
 // what is charged for it.
-void Search::follow_compressed(std::string_view piece, More more) {
-  if (is_unreadable_ || depth_ == most_layers) return;
+Steps Search::follow_compressed(std::string_view piece, More more) {
+  if (is_unreadable_ || depth_ == most_layers) co_return;
+  std::string_view rest_after;
   if (!is_inflating_) {
     if (const std::size_t begun = begun_at_end(tail_, piece); begun > 0) {
       begin_gzip();
-      static_cast<void>(unpack(gzip_start.substr(0, begun)));
+      co_await unpack(gzip_start.substr(0, begun), rest_after);
     }
   }
   while (!is_too_dense_) {
@@ -107,7 +115,7 @@ void Search::follow_compressed(std::string_view piece, More more) {
       if (piece.empty()) break;
       begin_gzip();
     }
-    const std::string_view after = unpack(piece);
+    co_await unpack(piece, rest_after);
     // A head that does not end may be there to hide what follows.
     const std::size_t most_silent = more == More::no ? 0 : longest_gzip_head;
     if (!is_declared_ && silent_bytes_ > most_silent) is_inflating_ = false;
@@ -115,65 +123,73 @@ void Search::follow_compressed(std::string_view piece, More more) {
     is_unreadable_ = is_declared_;
     if (is_unreadable_) break;
     // It was none, or something else follows it.
-    if (after.size() == piece.size() && begins_here) {
+    if (rest_after.size() == piece.size() && begins_here) {
       piece.remove_prefix(1);
     } else {
-      piece = after;
+      piece = rest_after;
     }
   }
-  if (!inflated_) return;
+  if (!inflated_) co_return;
   found_ |= inflated_->found();
   is_too_dense_ = is_too_dense_ || inflated_->is_too_dense();
 }
 
-// Returns what follows the last member that ended.
-std::string_view Search::unpack(std::string_view rest) {
-  std::string_view after = rest;
+// `rest_after` is then what follows the last member that ended.
+Steps Search::unpack(std::string_view rest, std::string_view& rest_after) {
+  rest_after = rest;
   while (!is_too_dense_) {
     std::string_view decoded;
     const std::size_t before = rest.size();
     const auto state = inflate_->decode(rest, decoded);
-    charge(before - rest.size() + decoded.size());
+    const std::size_t bytes = before - rest.size() + decoded.size();
+    charge(bytes);
+    co_await after(bytes);
     silent_bytes_ = decoded.empty() ? silent_bytes_ + before - rest.size() : 0;
     if (!decoded.empty()) {
       if (!inflated_) inflated_.reset(new Search{texts_, budget_, depth_ + 1});
-      inflated_->feed(decoded);
+      co_await inflated_->begin(decoded);
       // Another file may begin here, and with it a word.
-      if (std::exchange(begins_member_, false)) inflated_->look(decoded, 0);
+      if (std::exchange(begins_member_, false)) co_await inflated_->look(decoded, 0);
     }
     is_inflating_ = state != Inflate::State::is_bad;
     if (state == Inflate::State::has_ended) {
-      after = rest;
+      rest_after = rest;
       begins_member_ = true;
       silent_bytes_ = 0;
     }
     if (!is_inflating_ || (rest.empty() && decoded.size() < Inflate::step)) break;
   }
-  return after;
 }
 
-void Search::look(std::string_view text, unsigned layer) {
-  const auto look_once = [this](std::string_view view) {
-    work_ += view.size();
-    found_ |= texts_->look_at(view) | texts_->rules().match(view);
-  };
-  look_once(text);
+Steps Search::look_once(std::string_view text) {
+  found_ |= texts_->rules().match(text);
+  SeedPhrases phrases{text};
+  for (std::size_t from = 0; from < text.size(); from += step_bytes) {
+    const std::size_t bytes = std::min(step_bytes, text.size() - from);
+    work_ += bytes;
+    found_ |= texts_->look_at(text, from, from + bytes, phrases);
+    co_await after(bytes);
+  }
+}
+
+Steps Search::look(std::string_view text, unsigned layer) {
+  co_await look_once(text);
   std::array<std::string, 2> plain;
   bool is_decoded = layer > 0;
   for (unsigned round = 0; round < most_unescapes; ++round) {
     if (!unescape(text, plain[round % 2])) break;
     text = plain[round % 2];
-    look_once(text);
+    co_await look_once(text);
     is_decoded = true;
   }
-  if (is_decoded && layer <= most_layers) look_at_gzip_in(text, layer);
-  if (layer >= most_layers) return;
+  if (is_decoded && layer <= most_layers) co_await look_at_gzip_in(text, layer);
+  if (layer >= most_layers) co_return;
   std::string decoded;
   append_decoded_runs(text, layer == 0, decoded);
-  if (decoded.size() >= least_decoded) look(decoded, layer + 1);
+  if (decoded.size() >= least_decoded) co_await look(decoded, layer + 1);
 }
 
-void Search::look_at_gzip_in(std::string_view text, unsigned layer) {
+Steps Search::look_at_gzip_in(std::string_view text, unsigned layer) {
   std::size_t at = text.find(gzip_start);
   while (at != std::string_view::npos && !is_too_dense_) {
     if (embedded_) {
@@ -188,12 +204,14 @@ void Search::look_at_gzip_in(std::string_view text, unsigned layer) {
     for (auto state = Inflate::State::goes_on; state != Inflate::State::is_bad && !is_too_dense_;) {
       const std::size_t before = rest.size();
       state = embedded_->decode(rest, step);
-      charge_embedded(before - rest.size() + step.size());
+      const std::size_t bytes = before - rest.size() + step.size();
+      charge_embedded(bytes);
       decoded += step;
+      co_await after(bytes);
       if (state == Inflate::State::has_ended) next = text.size() - rest.size();
       if (rest.empty() && step.size() < Inflate::step) break;
     }
-    if (!decoded.empty()) look(decoded, layer + 1);
+    if (!decoded.empty()) co_await look(decoded, layer + 1);
     at = text.find(gzip_start, next);
   }
 }

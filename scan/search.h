@@ -1,7 +1,8 @@
 // Search: looks through one text that arrives in pieces, as it was sent and decoded.
 //
 // The work is bounded by a multiple of what arrived. Each decoding makes a text shorter, except for
-// compressed data, which has a bound of its own.
+// compressed data, which has a bound of its own. It is done in steps, so that a worker can serve
+// other connections meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <string_view>
 
 #include "scan/inflate.h"
+#include "scan/steps.h"
 #include "scan/watch.h"
 
 namespace stile::scan {
@@ -26,8 +28,9 @@ class Search {
 
   enum class More : bool { no, yes };
   // Looks at the next piece together with the end of what came before it. `More::no`: it is the
-  // last one.
-  void feed(std::string_view piece, More more = More::yes);
+  // last one. The piece must stay as it is until the steps end, and the next one comes after that.
+  Steps begin(std::string_view piece, More more = More::yes);
+  void feed(std::string_view piece, More more = More::yes) { begin(piece, more).finish(); }
 
   [[nodiscard]] Found found() const noexcept { return found_; }
   // Compressed so much that it was not decoded to its end. What it says is not known.
@@ -46,18 +49,30 @@ class Search {
   static constexpr unsigned most_unescapes = 3;
   // What overlaps between two pieces. Nothing that is longer is found if it is cut.
   static constexpr std::size_t overlap = 4096;
+  // About as many bytes are looked at in one step.
+  static constexpr std::size_t step_bytes = 16 * 1024;
 
  private:
   // What decompression may cost, in bytes read and written, in all layers together.
   struct Budget {
     std::uint64_t always, received = 0, used = 0;
+    std::size_t in_step = 0;  // bytes of work since the last stop
   };
+  struct Stop {
+    bool is_due;
+    [[nodiscard]] bool await_ready() const noexcept { return !is_due; }
+    void await_suspend(Steps::Handle /*stopped*/) const noexcept {}
+    void await_resume() const noexcept {}
+  };
+  // Awaited after so many bytes of work: a step may end here.
+  [[nodiscard]] Stop after(std::size_t bytes) noexcept;
   Search(std::shared_ptr<const Texts> texts, std::shared_ptr<Budget> budget, unsigned depth);
 
-  void look(std::string_view text, unsigned layer);
-  void look_at_gzip_in(std::string_view text, unsigned layer);
-  void follow_compressed(std::string_view piece, More more);
-  [[nodiscard]] std::string_view unpack(std::string_view rest);
+  Steps look(std::string_view text, unsigned layer);
+  Steps look_once(std::string_view text);
+  Steps look_at_gzip_in(std::string_view text, unsigned layer);
+  Steps follow_compressed(std::string_view piece, More more);
+  Steps unpack(std::string_view rest, std::string_view& rest_after);
   void begin_gzip();
   void charge(std::uint64_t bytes);
   void charge_embedded(std::uint64_t bytes);

@@ -5,7 +5,6 @@
 #include <array>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/ascii.h"
 #include "base/sha256.h"
@@ -154,38 +153,35 @@ std::optional<std::uint16_t> seed_word(std::string_view word) {
   return list.find({folded.data(), word.size()});
 }
 
-bool has_seed_phrase(std::string_view text, SeedWork* work) {
-  SeedWork unasked;
-  SeedWork& done = work != nullptr ? *work : unasked;
-  const std::size_t most_checks = least_checks + text.size() / bytes_per_check;
-  std::vector<std::uint16_t> run;
-  const auto end_run = [&] {
-    const bool found = run.size() >= phrase_sizes.front() && has_phrase_in(run, most_checks, done);
-    run.clear();
-    return found;
-  };
-  for (std::size_t at = 0; at < text.size();) {
-    const char c = text[at];
-    if (is_in(space, c)) {
-      ++at;
+bool SeedPhrases::end_run() {
+  const std::size_t most_checks = least_checks + text_.size() / bytes_per_check;
+  const bool found = run_.size() >= phrase_sizes.front() && has_phrase_in(run_, most_checks, work_);
+  run_.clear();
+  return found;
+}
+
+bool SeedPhrases::look_up_to(std::size_t to) {
+  while (at_ < to) {
+    if (is_in(space, text_[at_])) {
+      ++at_;
       continue;
     }
-    const std::size_t size = run_length(text, at, letters, longest_word + 1);
-    const bool begins = at == 0 || !is_part_of_a_word(text[at - 1]);
-    const std::size_t after = at + size;
-    const bool ends = after == text.size() || !is_part_of_a_word(text[after]);
-    const auto found = begins && ends ? seed_word(text.substr(at, size)) : std::nullopt;
+    const std::size_t size = run_length(text_, at_, letters, longest_word + 1);
+    const bool begins = at_ == 0 || !is_part_of_a_word(text_[at_ - 1]);
+    const std::size_t after = at_ + size;
+    const bool ends = after == text_.size() || !is_part_of_a_word(text_[after]);
+    const auto found = begins && ends ? seed_word(text_.substr(at_, size)) : std::nullopt;
     if (!found) {
       if (end_run()) return true;
-      at += std::max<std::size_t>(size, 1);
+      at_ += std::max<std::size_t>(size, 1);
       continue;
     }
-    run.push_back(*found);
-    at = after;
+    run_.push_back(*found);
+    at_ = after;
     // Anything but white space ends the run.
-    if (at < text.size() && !is_in(space, text[at]) && end_run()) return true;
+    if (at_ < text_.size() && !is_in(space, text_[at_]) && end_run()) return true;
   }
-  return end_run();
+  return to == text_.size() && end_run();
 }
 
 }  // namespace stile::scan

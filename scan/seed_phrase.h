@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace stile::scan {
 
@@ -20,8 +21,25 @@ struct SeedWork {
   std::size_t checks = 0;  // checksums that were computed
 };
 
-// A phrase of English words with white space between them, on its own or among other words. The
-// phrases of documentation, which repeat words, and lists in alphabetical order are not counted.
-[[nodiscard]] bool has_seed_phrase(std::string_view text, SeedWork* work = nullptr);
+// Looks through a text part by part for a phrase of English words with white space between them, on
+// its own or among other words. The phrases of documentation, which repeat words, and lists in
+// alphabetical order are not counted.
+class SeedPhrases {
+ public:
+  explicit SeedPhrases(std::string_view text) noexcept : text_{text} {}
+
+  // Looks at the words that begin before `to`, after those of the last call. True: a phrase ends
+  // there.
+  [[nodiscard]] bool look_up_to(std::size_t to);
+  [[nodiscard]] const SeedWork& work() const noexcept { return work_; }
+
+ private:
+  [[nodiscard]] bool end_run();
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::vector<std::uint16_t> run_;  // words of the list, with nothing else between them
+  SeedWork work_;
+};
 
 }  // namespace stile::scan

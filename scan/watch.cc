@@ -6,7 +6,6 @@
 #include "base/encoded_forms.h"
 #include "base/wipe.h"
 #include "scan/numbers.h"
-#include "scan/seed_phrase.h"
 
 namespace stile::scan {
 
@@ -64,9 +63,10 @@ Texts::Texts(std::shared_ptr<const ScanRules> rules,
   anchors_ = std::make_unique<const Anchors>(anchors);
 }
 
-Found Texts::look_at(std::string_view text) const {
+Found Texts::look_at(std::string_view text, std::size_t from, std::size_t to,
+                     SeedPhrases& phrases) const {
   Found found = 0;
-  anchors_->visit(text, [&](std::size_t number, std::size_t at) {
+  anchors_->visit(text, from, to, [&](std::size_t number, std::size_t at) {
     const Row& row = rows_[number];
     if ((found & row.bit) == 0 &&
         (row.shape == nullptr || row.shape->matches(text, at, *row.shape))) {
@@ -74,10 +74,9 @@ Found Texts::look_at(std::string_view text) const {
     }
     return true;
   });
-  if (rules_->of(Set::payment) != 0 && has_payment(text)) found |= rules_->of(Set::payment);
-  if (rules_->of(Set::wallets) != 0 && (has_wallet(text) || has_seed_phrase(text))) {
-    found |= rules_->of(Set::wallets);
-  }
+  const Found payment = rules_->of(Set::payment), wallets = rules_->of(Set::wallets);
+  if (payment != 0 && has_payment(text, from, to)) found |= payment;
+  if (wallets != 0 && (has_wallet(text, from, to) || phrases.look_up_to(to))) found |= wallets;
   return found;
 }
 

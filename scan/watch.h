@@ -11,6 +11,7 @@
 #include "base/secret_bytes.h"
 #include "scan/anchors.h"
 #include "scan/rules.h"
+#include "scan/seed_phrase.h"
 
 namespace stile::scan {
 
@@ -22,8 +23,10 @@ class Texts {
         const std::vector<std::string>& placeholders);
 
   [[nodiscard]] const ScanRules& rules() const noexcept { return *rules_; }
-  // What of the built-in sets, the secrets and the placeholders is in a text, without decoding it.
-  [[nodiscard]] Found look_at(std::string_view text) const;
+  // What of the built-in sets, the secrets and the placeholders begins in a part of a text, without
+  // decoding it. All parts, one after the other, find the same as one that is the whole text.
+  [[nodiscard]] Found look_at(std::string_view text, std::size_t from, std::size_t to,
+                              SeedPhrases& phrases) const;
   // As far as a text can reach over the end of a piece.
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
   [[nodiscard]] const std::vector<std::shared_ptr<const SecretBytes>>& secrets() const noexcept {

@@ -92,7 +92,7 @@ Task<bool> HttpExchange::run() {
     if (reason == Reason::none) reason = keep_head_up_to_date();
     if (reason == Reason::none) reason = judge_push();
     if (reason == Reason::none) reason = judge_query();
-    if (reason == Reason::none) reason = scan_held();
+    if (reason == Reason::none) reason = co_await scan_held();
   }
   if (reason == Reason::ref_not_allowed && push_->wants_report()) {
     co_await refuse_push();
@@ -117,13 +117,17 @@ Task<bool> HttpExchange::run() {
     secret->secret->value->note_use(unix_micros());
     ++client_.peer.tally->secret_uses[secret->secret->name];
   }
-  // The policy may have changed while the line was written.
-  reason = client_.is_cancelled() ? client_.cancelled() : connector_.still_allowed(request_);
-  if (reason == Reason::none) reason = keep_head_up_to_date();
-  if (reason == Reason::none) reason = judge_push();
-  if (reason == Reason::none) reason = judge_query();
-  if (reason != Reason::none) reason = Reason::revoked;
-  if (reason == Reason::none) reason = scan_held();
+  // The policy may have changed while the line was written, or while the body was looked through
+  // again under a new one.
+  for (bool is_scanned = false; reason == Reason::none && !is_scanned;) {
+    reason = client_.is_cancelled() ? client_.cancelled() : connector_.still_allowed(request_);
+    if (reason == Reason::none) reason = keep_head_up_to_date();
+    if (reason == Reason::none) reason = judge_push();
+    if (reason == Reason::none) reason = judge_query();
+    if (reason != Reason::none) reason = Reason::revoked;
+    is_scanned = scanned_by_ == request_.judged_by->watch;
+    if (reason == Reason::none) reason = co_await scan_held();
+  }
   drop_head();
   if (reason != Reason::none) co_return co_await finish(reason);
   reason = co_await forward();

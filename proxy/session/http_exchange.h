@@ -62,11 +62,12 @@ class HttpExchange {
   };
   [[nodiscard]] HeldBody held_body(std::string& joined) const;
   [[nodiscard]] Reason judge_query();
-  [[nodiscard]] Reason scan_held();
+  Task<Reason> scan_held();
   [[nodiscard]] Reason scan_head();
-  [[nodiscard]] Reason scan_held_body();
-  [[nodiscard]] Reason scan_piece(std::string_view data, bool is_end, std::size_t& clean);
-  [[nodiscard]] Reason scan_frames(std::string& bytes);
+  Task<Reason> scan_held_body();
+  Task<Reason> scan_piece(std::string_view data, bool is_end, std::size_t& clean);
+  Task<Reason> scan_frames(std::string& bytes);
+  Task<> look_through(scan::Search& search, std::string_view text, scan::Search::More more);
   void hold_frames(std::string& bytes, std::size_t payload_bytes);
   [[nodiscard]] Reason judge_search(std::string_view place);
   [[nodiscard]] Reason judge_found(scan::Found found, std::string_view place);

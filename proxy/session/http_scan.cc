@@ -102,9 +102,21 @@ HttpExchange::Reason HttpExchange::judge_search(std::string_view place) {
   return Reason::bad_request;
 }
 
-// The head and what is held of the body, under the policy in force.
-HttpExchange::Reason HttpExchange::scan_held() {
-  const auto& watch = request_.judged_by->watch;
+// A large body takes long, so other connections go first after each step. What may be sent then has
+// to be decided after this: the request may have been cancelled meanwhile.
+Task<> HttpExchange::look_through(scan::Search& search, std::string_view text,
+                                  scan::Search::More more) {
+  scan::Steps steps = search.begin(text, more);
+  while (steps.go_on()) {
+    client_.stream.socket().read_later();
+    co_await client_.stream.socket().readable();
+  }
+}
+
+// The head and what is held of the body, under the policy in force. It may be another one when this
+// returns.
+Task<HttpExchange::Reason> HttpExchange::scan_held() {
+  const auto watch = request_.judged_by->watch;
   if (scanned_by_ != watch) {
     scanned_by_ = watch;
     search_.reset();
@@ -116,21 +128,21 @@ HttpExchange::Reason HttpExchange::scan_held() {
     request_.scan.clear();
     request_.scan_place.clear();
     request_.hides_method = request_.hides_path = false;
-    if (!watch) return Reason::none;
+    if (!watch) co_return Reason::none;
     scan_texts_ = watch->texts();
     const Reason reason = scan_head();
-    if (reason != Reason::none) return reason;
+    if (reason != Reason::none) co_return reason;
     const std::string codings = declared_codings(head_);
     // One in another would be read one deep, and each origin reads an unusual list differently.
     if (head_.framing != http::Framing::none && codings.find(',') != std::string::npos) {
       request_.head_fault = "several content codings cannot be looked through; use one";
-      return Reason::bad_request;
+      co_return Reason::bad_request;
     }
     search_.emplace(scan_texts_, search_of(codings));
     if (wants_websocket_) control_search_.emplace(scan_texts_, scan::Search::Of::head);
     if (head_.framing != http::Framing::none) {
-      const Reason in_body = scan_held_body();
-      if (in_body != Reason::none) return in_body;
+      const Reason in_body = co_await scan_held_body();
+      if (in_body != Reason::none) co_return in_body;
     }
   }
   // In observe mode the line says what would have become of it.
@@ -140,7 +152,7 @@ HttpExchange::Reason HttpExchange::scan_held() {
     request_.decision.verdict = acl::Verdict::would_deny;
     request_.decision.reason = Reason::secret_found;
   }
-  return Reason::none;
+  co_return Reason::none;
 }
 
 HttpExchange::Reason HttpExchange::scan_head() {
@@ -236,14 +248,14 @@ HttpExchange::Reason HttpExchange::judge_query() {
   return fault.empty() ? Reason::none : Reason::method_not_allowed;
 }
 
-HttpExchange::Reason HttpExchange::scan_held_body() {
+Task<HttpExchange::Reason> HttpExchange::scan_held_body() {
   std::string joined;
   const auto [body, is_whole] = held_body(joined);
   is_clean_ = is_whole;
   scanned_ = body.size();
   using More = scan::Search::More;
-  if (!body.empty()) search_->feed(body, is_clean_ ? More::no : More::yes);
-  return judge_search("the body");
+  if (!body.empty()) co_await look_through(*search_, body, is_clean_ ? More::no : More::yes);
+  co_return judge_search("the body");
 }
 
 // Reads the body as far as it is held. The bytes stay in the client's buffer.
@@ -287,41 +299,42 @@ Task<HttpExchange::Reason> HttpExchange::hold_body() {
 }
 
 // Looks at the next piece of the body. From then on so many bytes of held_back_ may be sent.
-HttpExchange::Reason HttpExchange::scan_piece(std::string_view data, bool is_end,
-                                              std::size_t& clean) {
+Task<HttpExchange::Reason> HttpExchange::scan_piece(std::string_view data, bool is_end,
+                                                    std::size_t& clean) {
   const std::size_t known = std::min(scanned_, data.size());
   scanned_ -= known;
   using More = scan::Search::More;
   fresh_ += data.size() - known;
   held_back_ += data;
   if (fresh_ >= least_piece || (is_end && fresh_ > 0)) {
-    search_->feed(std::string_view{held_back_}.substr(held_back_.size() - fresh_),
-                  is_end ? More::no : More::yes);
+    const std::string_view fresh = std::string_view{held_back_}.substr(held_back_.size() - fresh_);
+    co_await look_through(*search_, fresh, is_end ? More::no : More::yes);
     fresh_ = 0;
   }
   const Reason found = judge_search("the body");
-  if (found != Reason::none) return found;
+  if (found != Reason::none) co_return found;
   const std::size_t kept = is_end ? 0 : fresh_ + std::max(least_held_back, scan_texts_->longest());
   clean = held_back_.size() - std::min(held_back_.size(), kept);
-  return Reason::none;
+  co_return Reason::none;
 }
 
 // Looks at the next frames and turns them into what may be sent now.
-HttpExchange::Reason HttpExchange::scan_frames(std::string& bytes) {
+Task<HttpExchange::Reason> HttpExchange::scan_frames(std::string& bytes) {
   std::string data, control;
-  if (!frames_.feed(bytes, data, control)) return Reason::bad_request;
+  if (!frames_.feed(bytes, data, control)) co_return Reason::bad_request;
   burst_ += scan::Search::overlap;  // is looked at again, however little arrived
-  if (!data.empty()) search_->feed(data);
+  using More = scan::Search::More;
+  if (!data.empty()) co_await look_through(*search_, data, More::yes);
   Reason found = judge_search("the WebSocket");
-  if (found != Reason::none) return found;
+  if (found != Reason::none) co_return found;
   if (!control.empty()) {
-    control_search_->feed(control);
-    if (control_search_->is_too_dense()) return Reason::body_too_large;
+    co_await look_through(*control_search_, control, More::yes);
+    if (control_search_->is_too_dense()) co_return Reason::body_too_large;
     found = judge_found(control_search_->found(), "the WebSocket");
-    if (found != Reason::none) return found;
+    if (found != Reason::none) co_return found;
   }
   hold_frames(bytes, data.size());
-  return held_back_.size() <= most_held_raw ? Reason::none : Reason::body_too_large;
+  co_return held_back_.size() <= most_held_raw ? Reason::none : Reason::body_too_large;
 }
 
 // A message is held as a body is: until it is whole and clean, up to a bound; then its end is,

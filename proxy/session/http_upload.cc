@@ -95,7 +95,7 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
       if (!more) break;
       if (search_) {
         if (in.empty()) in = data;
-        const Reason found = scan_frames(in);
+        const Reason found = co_await scan_frames(in);
         if (found != Reason::none) co_return found;
         if (in.empty()) continue;  // it waits for the rest of its message
         data = in;
@@ -143,7 +143,7 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
     const bool ended = kind == http::ChunkedDecoder::Step::Kind::end;
     if (search_ && !is_clean_) {
       std::size_t clean = 0;
-      const Reason found = scan_piece(chunks, ended, clean);
+      const Reason found = co_await scan_piece(chunks, ended, clean);
       if (found != Reason::none) co_return found;
       chunks.assign(held_back_, 0, clean);
       held_back_.erase(0, clean);
@@ -160,7 +160,7 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
 Task<HttpExchange::Reason> HttpExchange::send_piece(std::string_view data, bool is_end) {
   if (!search_ || is_clean_) co_return co_await send_paid(data);
   std::size_t clean = 0;
-  const Reason found = scan_piece(data, is_end, clean);
+  const Reason found = co_await scan_piece(data, is_end, clean);
   if (found != Reason::none) co_return found;
   const Reason failed = co_await send_paid(std::string_view{held_back_}.substr(0, clean));
   held_back_.erase(0, clean);

@@ -12,12 +12,17 @@ namespace {
 
 using Places = std::multiset<std::pair<std::size_t, std::size_t>>;
 
-Places found(const Anchors& anchors, std::string_view text) {
-  Places places;
-  anchors.visit(text, [&](std::size_t number, std::size_t at) {
+void add_found(const Anchors& anchors, std::string_view text, std::size_t from, std::size_t to,
+               Places& places) {
+  anchors.visit(text, from, to, [&](std::size_t number, std::size_t at) {
     places.emplace(number, at);
     return true;
   });
+}
+
+Places found(const Anchors& anchors, std::string_view text) {
+  Places places;
+  add_found(anchors, text, 0, text.size(), places);
   return places;
 }
 
@@ -38,6 +43,18 @@ TEST(Anchors, FindWhatASimpleSearchFinds) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const std::string text = samples::random_text(seed, seed, "abcd");
     EXPECT_EQ(found(anchors, text), expected(texts, text)) << text;
+  }
+}
+
+TEST(Anchors, FindEachTextInOnePartOnly) {
+  const std::vector<std::string_view> texts{"abc", "abcab", "bca", "aaa", "dddddddd"};
+  const Anchors anchors{texts};
+  const std::string text = samples::random_text(200, 1, "abc") + std::string(50, 'd');
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    Places places;
+    add_found(anchors, text, 0, at, places);
+    add_found(anchors, text, at, text.size(), places);
+    EXPECT_EQ(places, expected(texts, text)) << at;
   }
 }
 
@@ -64,7 +81,7 @@ TEST(Anchors, TakeAnyByte) {
 TEST(Anchors, EndWhenTheyAreToldTo) {
   const std::vector<std::string_view> texts{"abc"};
   int count = 0;
-  Anchors{texts}.visit("abcabcabc", [&](std::size_t, std::size_t) { return ++count < 2; });
+  Anchors{texts}.visit("abcabcabc", 0, 9, [&](std::size_t, std::size_t) { return ++count < 2; });
   EXPECT_EQ(count, 2);
 }
 

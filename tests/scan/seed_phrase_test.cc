@@ -16,6 +16,19 @@
 namespace stile::scan {
 namespace {
 
+// In parts of any size the same is found as in one.
+bool has_seed_phrase(std::string_view text, SeedWork* work = nullptr) {
+  SeedPhrases whole{text}, parts{text};
+  const bool found = whole.look_up_to(text.size());
+  bool found_in_parts = false;
+  for (std::size_t to = 0; to <= text.size() && !found_in_parts; ++to) {
+    found_in_parts = parts.look_up_to(to);
+  }
+  EXPECT_EQ(found_in_parts, found) << text;
+  if (work != nullptr) *work = whole.work();
+  return found;
+}
+
 using namespace samples;
 
 // Made for these tests from random bytes, by the steps of BIP 39: no wallet has them.

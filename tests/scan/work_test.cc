@@ -92,6 +92,42 @@ TEST(ScanWork, KeepsLittleOfWhatArrives) {
   }
 }
 
+// A worker serves other connections between two steps.
+TEST(ScanWork, IsDoneInSmallSteps) {
+  constexpr std::size_t size = 64 * 1024;
+  auto bodies = hostile(size);
+  bodies.push_back({"gzip of zeros", gzip(std::string(4U << 20U, '\0'))});
+  bodies.push_back({"gzip of base64", gzip(repeated(base64(random_bytes(size, 1)), 4U << 20U))});
+  bodies.push_back({"gzip in base64", base64(gzip(std::string(1U << 20U, 'a')))});
+  for (const auto& body : bodies) {
+    Search search{all_sets()};
+    Steps steps = search.begin(body.text, Search::More::no);
+    for (bool goes_on = true; goes_on;) {
+      const std::uint64_t before = search.work();
+      goes_on = steps.go_on();
+      EXPECT_LE(search.work() - before, 2 * Search::step_bytes) << body.name;
+    }
+    EXPECT_GT(search.work(), body.text.size() / 2) << body.name;
+  }
+}
+
+// Whatever lies over the end of a step.
+TEST(ScanWork, InStepsFindsTheSame) {
+  const std::string token = tokens()[0].text, address = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa";
+  const std::vector<Sample> samples{{"tokens", token},
+                                    {"tokens", base64(token)},
+                                    {"tokens", hex_of(token)},
+                                    {"payment", "4539 5787 6362 1486"},
+                                    {"payment", "DE75512108001245126199"},
+                                    {"wallets", address},
+                                    {"", "x" + address}};
+  for (const auto& [name, text] : samples) {
+    for (std::size_t at = Search::step_bytes - text.size(); at <= Search::step_bytes; ++at) {
+      EXPECT_EQ(found_in(all_sets(), std::string(at, ' ') + text + " end"), name) << text << at;
+    }
+  }
+}
+
 // A file that is its own content when it is unpacked would have layers without end.
 TEST(ScanWork, OfManyLayersIsBounded) {
   std::string text = tokens()[0].text;

@@ -18,6 +18,7 @@ namespace asio = boost::asio;
 
 // The unread output of a tail beyond which lines are dropped.
 constexpr std::size_t max_unread_bytes = std::size_t{1} << 20;
+constexpr std::size_t bytes_sent_at_once = std::size_t{64} << 10;
 // A client that does not read its answer for this long is disconnected.
 constexpr std::chrono::seconds patience{30};
 constexpr std::size_t max_descriptors = 8;  // in one message; more than one is refused
@@ -213,10 +214,13 @@ void Connection::send_piece() {
 bool Connection::push(std::string_view line) {
   if (!socket_.is_open()) return true;
   if (out_.size() + line.size() >= max_unread_bytes) return false;
-  const bool was_empty = out_.empty();
   out_.append(line).append("\n");
-  if (was_empty) flush();
+  if (out_.size() >= bytes_sent_at_once) send_pushed();
   return true;
+}
+
+void Connection::send_pushed() {
+  if (socket_.is_open() && !is_writing_ && !out_.empty()) flush();
 }
 
 bool Connection::has_caught_up() const noexcept { return out_.size() <= max_unread_bytes / 2; }

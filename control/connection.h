@@ -70,9 +70,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // called when the client has read the previous piece.
   using NextPiece = std::function<bool(std::string& out)>;
   void answer_in_pieces(NextPiece next);
-  // Sends a line without a request, for `tail`. False: the client reads too slowly, and it was
-  // dropped.
+  // Adds a line without a request, for `tail`; send_pushed() sends it at the latest. False: the
+  // client reads too slowly, and it was dropped.
   [[nodiscard]] bool push(std::string_view line);
+  void send_pushed();
   // From now on the connection stays open after the client has shut down its sending side.
   void hold() noexcept { is_held_ = true; }
 

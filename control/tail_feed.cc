@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <chrono>
 #include <utility>
 
 #include "base/json.h"
@@ -12,6 +13,8 @@ namespace {
 
 // The most that may wait for the main thread.
 constexpr std::size_t max_queue_bytes = std::size_t{8} << 20;
+constexpr std::size_t max_kept_bytes = std::size_t{256} << 10;
+constexpr std::chrono::milliseconds time_between_looks{20};
 
 // Text from agents is escaped in a line, quotes too, so that this text can only be the key itself.
 std::string member(std::string_view key, const std::string& value) {
@@ -24,19 +27,34 @@ void TailFeed::attach(audit::Log& log) {
   log.add_tap([this](std::string_view lines) { on_lines(lines); });
 }
 
+// The copy is all that a line costs the thread that wrote it: a wake-up of the main thread takes
+// longer than the line itself, so there is one only after a pause.
 void TailFeed::on_lines(std::string_view lines) {
   if (!is_watched_.load(std::memory_order_relaxed)) return;
-  bool must_post = false;
+  bool must_wake = false;
   {
     const std::lock_guard lock{mutex_};
-    must_post = queue_.empty() && overflowed_ == 0;
     if (queue_.size() + lines.size() <= max_queue_bytes) {
       queue_ += lines;
     } else {
       overflowed_ += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
     }
+    must_wake = !std::exchange(is_expected_, true);
   }
-  if (must_post) boost::asio::post(context_, [this] { deliver(); });
+  if (must_wake) boost::asio::post(context_, [this] { look(); });
+}
+
+void TailFeed::look() {
+  {
+    const std::lock_guard lock{mutex_};
+    is_expected_ = !queue_.empty() || overflowed_ > 0;
+    if (!is_expected_) return;
+  }
+  deliver();
+  timer_.expires_after(time_between_looks);
+  timer_.async_wait([this](const boost::system::error_code& ec) {
+    if (!ec) look();
+  });
 }
 
 void TailFeed::add(const ConnectionPtr& client, const ControlRequest& filter) {
@@ -54,9 +72,11 @@ void TailFeed::announce(const ConnectionPtr& client, std::string_view line) {
   const auto found = watchers_.find(client.get());
   if (found == watchers_.end()) return;
   if (!client->push(line) && client->is_open()) ++found->second.missed;
+  client->send_pushed();
 }
 
 void TailFeed::announce(std::string_view line) {
+  deliver();
   for (const auto& client : clients()) announce(client, line);
 }
 
@@ -68,15 +88,14 @@ std::vector<ConnectionPtr> TailFeed::clients() const {
 }
 
 void TailFeed::deliver() {
-  std::string lines;
   std::uint64_t overflowed = 0;
   {
     const std::lock_guard lock{mutex_};
-    lines.swap(queue_);
+    taken_.swap(queue_);  // also the memory of the last time: writers need not grow a new string
     overflowed = std::exchange(overflowed_, 0);
   }
   for (const auto& client : clients()) {
-    std::string_view rest{lines};
+    std::string_view rest{taken_};
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       const auto found = watchers_.find(client.get());
@@ -88,7 +107,10 @@ void TailFeed::deliver() {
       found->second.missed += overflowed;
       tell_missed(found->second);
     }
+    client->send_pushed();
   }
+  taken_.clear();
+  if (taken_.capacity() > max_kept_bytes) taken_.shrink_to_fit();
 }
 
 void TailFeed::hand_out(Watcher& watcher, std::string_view line) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -18,11 +19,13 @@ namespace stile::control {
 
 class TailFeed {
  public:
-  explicit TailFeed(boost::asio::io_context& context) : context_{context} {}
+  explicit TailFeed(boost::asio::io_context& context) : context_{context}, timer_{context} {}
 
   void attach(audit::Log& log);
   void add(const ConnectionPtr& client, const ControlRequest& filter);
   void remove(Connection& client);
+  // Passes on what was written before this call. By itself that happens after 20 ms at the latest.
+  void deliver();
   // A line that is not an audit line, for one client or for all.
   void announce(const ConnectionPtr& client, std::string_view line);
   void announce(std::string_view line);
@@ -34,16 +37,19 @@ class TailFeed {
     std::uint64_t missed = 0;
   };
   void on_lines(std::string_view lines);  // under the log's lock, from any thread
-  void deliver();
+  void look();
   [[nodiscard]] std::vector<ConnectionPtr> clients() const;
   void hand_out(Watcher& watcher, std::string_view line);
   void tell_missed(Watcher& watcher);
 
   boost::asio::io_context& context_;
+  boost::asio::steady_timer timer_;
   std::atomic<bool> is_watched_{false};
-  std::mutex mutex_;
+  std::mutex mutex_;              // of the next three
   std::string queue_;             // lines not yet passed on
   std::uint64_t overflowed_ = 0;  // lines that did not fit
+  bool is_expected_ = false;      // the main thread looks by itself
+  std::string taken_;             // lines that are being passed on
   std::map<Connection*, Watcher> watchers_;
 };
 

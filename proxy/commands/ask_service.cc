@@ -337,6 +337,7 @@ void AskService::tell(std::string line) {
     for (const auto& [key, client] : followers_) clients.push_back(client);
     for (const auto& client : clients) {
       if (client->is_open() && !client->push(line)) client->close();
+      client->send_pushed();
     }
   });
 }

@@ -36,6 +36,8 @@ void Commands::serve(const Request& request, const Client& client) {
          "this is a `stile run`, not a daemon: it does not support " + std::string{action.name},
          "stile status   (its policy comes from the flags of its command line)"});
   }
+  // The answer comes after the lines that were written before the request.
+  tail_.deliver();
   action.serve(*this, request, client);
 }
 

@@ -129,6 +129,18 @@ def test_tail_shows_lines_as_they_are_written(world, proxy):
     assert json.loads(other.read_line())["agent"] == "beta"
 
 
+def test_an_answer_comes_after_the_lines_written_before_its_request(world, proxy):
+    """Lines are passed on together, and yet `stile run --connect` sees its last ones."""
+    tail = proxy.control()
+    assert tail.do("tail", agent="alpha")
+    for count in range(1, 21):
+        proxy.connect(f"none{count}.test", world.port)
+        assert proxy.control().do("ping")
+        tail.sock.setblocking(False)
+        assert json.loads(tail.read_line())["host"] == f"none{count}.test"
+        tail.sock.setblocking(True)
+
+
 @pytest.fixture
 def overrun(world):
     """A proxy and a reader of its tail that has missed lines, and has not read any yet."""

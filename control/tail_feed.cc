@@ -88,14 +88,15 @@ std::vector<ConnectionPtr> TailFeed::clients() const {
 }
 
 void TailFeed::deliver() {
+  std::string lines = std::exchange(spare_, {});
   std::uint64_t overflowed = 0;
   {
     const std::lock_guard lock{mutex_};
-    taken_.swap(queue_);  // also the memory of the last time: writers need not grow a new string
+    lines.swap(queue_);  // writers get the memory of the last time and need not grow a new string
     overflowed = std::exchange(overflowed_, 0);
   }
   for (const auto& client : clients()) {
-    std::string_view rest{taken_};
+    std::string_view rest{lines};
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       const auto found = watchers_.find(client.get());
@@ -109,8 +110,8 @@ void TailFeed::deliver() {
     }
     client->send_pushed();
   }
-  taken_.clear();
-  if (taken_.capacity() > max_kept_bytes) taken_.shrink_to_fit();
+  lines.clear();
+  if (lines.capacity() <= max_kept_bytes) spare_ = std::move(lines);
 }
 
 void TailFeed::hand_out(Watcher& watcher, std::string_view line) {

@@ -49,7 +49,7 @@ class TailFeed {
   std::string queue_;             // lines not yet passed on
   std::uint64_t overflowed_ = 0;  // lines that did not fit
   bool is_expected_ = false;      // the main thread looks by itself
-  std::string taken_;             // lines that are being passed on
+  std::string spare_;             // empty; its memory is the next queue's
   std::map<Connection*, Watcher> watchers_;
 };
 

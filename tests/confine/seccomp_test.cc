@@ -2,6 +2,7 @@
 #include "confine/seccomp.h"
 
 #include <gtest/gtest.h>
+#include <linux/keyctl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -61,6 +62,22 @@ TEST(ConfineSeccomp, TheUpperHalfOfAnArgumentIsNoWayAround) {
       EAFNOSUPPORT);
   EXPECT_EQ(under_the_filter([] { return ::syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0); }), 0);
   EXPECT_EQ(under_the_filter([] { return ::syscall(SYS_io_uring_setup, 8, nullptr); }), ENOSYS);
+}
+
+TEST(ConfineSeccomp, RefusesTheKernelsKeys) {
+  constexpr int own_session = KEY_SPEC_SESSION_KEYRING;
+  EXPECT_EQ(under_the_filter([] {
+              return ::syscall(SYS_add_key, "user", "stile-test", "x", 1, KEY_SPEC_PROCESS_KEYRING);
+            }),
+            ENOSYS);
+  EXPECT_EQ(under_the_filter([] {
+              return ::syscall(SYS_request_key, "user", "stile-test", nullptr, own_session);
+            }),
+            ENOSYS);
+  EXPECT_EQ(under_the_filter([] {
+              return ::syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, own_session, 0);
+            }),
+            ENOSYS);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import sys
 
 import pytest
 from harness.checks import assert_untouched
@@ -179,6 +180,46 @@ for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
         print(error.errno)
 """)
     assert done.out.split() == ["98", "98"], done
+
+
+KEYS = """
+import ctypes, errno, os
+add_key, request_key, keyctl = {"x86_64": (248, 249, 250)}.get(os.uname().machine, (217, 218, 219))
+libc = ctypes.CDLL(None, use_errno=True)
+LINK, UNLINK, READ = 8, 9, 11
+PROCESS, USER = -2, -4
+
+
+def call(*arguments):
+    result = libc.syscall(*arguments)
+    return result if result >= 0 else errno.errorcode[ctypes.get_errno()]
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_keys_of_the_user_are_out_of_reach(fence):
+    """A process of the same user can take the user's keyring by its number, also in another namespace."""
+    holder = subprocess.Popen(
+        [*fence.drop(), sys.executable, "-c", KEYS + """
+key = call(add_key, b"user", b"stile-test", b"PRIZE", 5, USER)
+print(call(keyctl, 0, USER, 0), key, flush=True)
+input()
+call(keyctl, UNLINK, key, USER)
+"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        ring, key = map(int, holder.stdout.readline().split())
+        take = KEYS + f"""
+print(call(keyctl, LINK, {ring}, PROCESS), call(request_key, b"dns_resolver", b"leak.test", b"", PROCESS))
+room = ctypes.create_string_buffer(100)
+print(call(keyctl, READ, {key}, room, 100), room.value)
+"""
+        control = subprocess.run([*fence.drop(), "/usr/bin/unshare", "--user", "--map-current-user", "--net",
+                                  sys.executable, "-c", take], capture_output=True, text=True, check=True)
+        assert "PRIZE" in control.stdout
+        done = fence.python(script=take)
+        assert done.out.split() == ["ENOSYS", "ENOSYS", "ENOSYS", "b''"], done
+    finally:
+        holder.communicate("\n", timeout=60)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

@@ -124,9 +124,12 @@ Task<bool> HttpExchange::run() {
     if (reason == Reason::none) reason = keep_head_up_to_date();
     if (reason == Reason::none) reason = judge_push();
     if (reason == Reason::none) reason = judge_query();
-    if (reason != Reason::none) reason = Reason::revoked;
+    if (reason != Reason::none) {  // the agent itself may be gone
+      reason = Reason::revoked;
+      break;
+    }
     is_scanned = scanned_by_ == request_.judged_by->watch;
-    if (reason == Reason::none) reason = co_await scan_held();
+    reason = co_await scan_held();
   }
   drop_head();
   if (reason != Reason::none) co_return co_await finish(reason);

@@ -27,6 +27,15 @@ std::string padded_to(std::string text, std::size_t width) {
   return text;
 }
 
+// All of a text, in lines: the end of a long host name says whose it is.
+void append_wrapped(std::vector<std::string>& lines, const std::string& text, std::size_t width) {
+  std::size_t at = 0;
+  do {
+    lines.push_back(text.substr(at, width));
+    at += width;
+  } while (width > 0 && at < text.size());
+}
+
 }  // namespace
 
 std::optional<KeyPress> take_key(std::string& bytes, bool is_all) {
@@ -250,7 +259,8 @@ std::string AskScreen::bottom() const {
 
 std::vector<std::string> AskScreen::draw(std::size_t width, std::size_t height,
                                          const Terminal& terminal) const {
-  const auto about_lines = about();
+  std::vector<std::string> about_lines;
+  for (const auto& line : about()) append_wrapped(about_lines, line, width);
   const std::size_t fixed = about_lines.size() + 5;
   const std::size_t room = height > fixed ? height - fixed : 1;
   const Row* row = selected();
@@ -273,7 +283,7 @@ std::vector<std::string> AskScreen::draw(std::size_t width, std::size_t height,
     lines.push_back(terminal.coloured(cut_to(row_text(one), width), colour));
   }
   lines.emplace_back();
-  for (const auto& line : about_lines) lines.push_back(cut_to(line, width));
+  lines.insert(lines.end(), about_lines.begin(), about_lines.end());
   lines.push_back(terminal.coloured(cut_to(bottom(), width), Colour::yellow));
   lines.push_back(
       cut_to("  a 10 minutes  h an hour  o once  e how long and how wide  n no", width));

@@ -49,6 +49,16 @@ TEST(TakeKey, ReadsWhatATerminalSends) {
   EXPECT_EQ(take_key(bytes, true)->key, ScreenKey::escape);
 }
 
+TEST(AskScreen, ShowsALongHostToItsEnd) {
+  const std::string host =
+      "api.github.com." + std::string(60, 'a') + '.' + std::string(60, 'b') + ".evil.example";
+  AskScreen screen;
+  screen.take_event(event_of("one", host.c_str()), begin);
+  std::string all;
+  for (const auto& line : screen.draw(80, 24, {})) all += line;
+  EXPECT_NE(all.find(host), std::string::npos) << all;
+}
+
 TEST(AskScreen, KeysAnswerTheSelectedAsk) {
   AskScreen screen = screen_of({"one", "two"});
   EXPECT_EQ(screen.selected_id(), "one");

@@ -74,10 +74,9 @@ TEST(ConfineSeccomp, RefusesTheKernelsKeys) {
               return ::syscall(SYS_request_key, "user", "stile-test", nullptr, own_session);
             }),
             ENOSYS);
-  EXPECT_EQ(under_the_filter([] {
-              return ::syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, own_session, 0);
-            }),
-            ENOSYS);
+  EXPECT_EQ(
+      under_the_filter([] { return ::syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, own_session, 0); }),
+      ENOSYS);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 """Three nodes of etcd that die, are cut off, forget and come back."""
 
-import json
-
 import pytest
 from harness.etcd import Relay
 from harness.wait import until
@@ -110,7 +108,8 @@ def test_a_store_that_was_rolled_back_changes_nothing(fleet):
     host.join().refuses("policy/base", "rolled back")
     assert host.verdict("alpha", "b.test") == "allow"
     assert host.verdict("alpha", "a.test") == "host-not-allowed"
-    # The next one counts, since `publish` asks the hosts, too.
+    # The next one counts, since `publish` reads the entries of the hosts, too.
+    fleet.entry("one", {"policy/base": 2})
     assert fleet.publish("base", AGENT.format("c.test")) == 3
     host.has("policy/base", 3)
     assert host.fleet()["refused"] == []
@@ -121,12 +120,7 @@ def test_a_host_tells_the_fleet_about_itself(fleet):
         {"id": "local", "source": ["127.0.0.12"], "allow": []}]).start()
     fleet.publish("base", AGENT.format("a.test"))
     host.has("policy/base", 1)
-
-    def entry():
-        text = fleet.cluster.get("/stile/hosts/one")
-        found = json.loads(text) if text else {}
-        return found if found.get("applied") == {"policy/base": 1} else None
-    told = until(entry, 20, "the entry of the host")
+    told = fleet.entry("one", {"policy/base": 1})
     assert told["mode"] == "enforce" and told["agents"] == 2 and told["labels"] == ["prod"]
     assert told["refused"] == [] and told["offline"] is False and told["version"]
     shown = fleet.status()

@@ -162,6 +162,14 @@ class Fleet:
     def status(self):
         return json.loads(self.does("status", "-c", self.config, "--json"))
 
+    def entry(self, host, applied):
+        """What a host writes about itself, once it has applied these serials."""
+        def found():
+            text = self.cluster.get(f"/stile/hosts/{host}")
+            told = json.loads(text) if text else {}
+            return told if told.get("applied") == applied else None
+        return until(found, 20, f"the entry of {host} with {applied}")
+
     def close(self):
         problems = []
         for host in self.hosts:

@@ -26,6 +26,14 @@ sigset_t passed_signals() {
   return set;
 }
 
+void add_pause_signals(sigset_t& set) {
+  ::sigaddset(&set, pause_signal());
+  ::sigaddset(&set, resume_signal());
+}
+
+// Of kill(2) the kernel itself says who sent it: 0 is a process that this namespace does not see.
+bool is_from_outside(const siginfo_t& info) { return info.si_code == SI_USER && info.si_pid == 0; }
+
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
   result.reserve(texts.size() + 1);
@@ -60,14 +68,19 @@ bool is_in_path(const std::string& name) {
 }  // namespace
 
 sigset_t block_signals() {
-  const auto set = passed_signals();
+  auto set = passed_signals();
+  add_pause_signals(set);
   sigset_t before;
   ::pthread_sigmask(SIG_BLOCK, &set, &before);
   return before;
 }
 
+int pause_signal() { return SIGRTMIN; }
+int resume_signal() { return SIGRTMIN + 1; }
+
 int supervise(const Supervised& supervised) {
-  const auto set = passed_signals();
+  auto set = passed_signals();
+  if (supervised.can_pause) add_pause_signals(set);
   auto tick_at = std::time(nullptr) + 1;
   while (true) {
     if (const auto status = reap(supervised.child)) return *status;
@@ -79,8 +92,14 @@ int supervise(const Supervised& supervised) {
       supervised.each_second();
       tick_at = std::time(nullptr) + 1;
     }
+    if (number <= 0 || number == SIGCHLD) continue;
+    if (number == pause_signal() || number == resume_signal()) {
+      if (is_from_outside(info)) ::kill(-1, number == pause_signal() ? SIGSTOP : SIGCONT);
+      continue;
+    }
+    if (supervised.on_signal) supervised.on_signal(number);
     // The terminal sends its signals to the command as well.
-    if (number <= 0 || number == SIGCHLD || info.si_code == SI_KERNEL) continue;
+    if (info.si_code == SI_KERNEL) continue;
     ::kill(supervised.child, number);
   }
 }

@@ -21,9 +21,17 @@ inline constexpr int signal_base = 128;
 // process group, and the terminal signals both.
 [[nodiscard]] sigset_t block_signals();
 
+// Sent from outside to the first process of a PID namespace that supervises with `can_pause`: it
+// stops and continues all other processes there. Only from inside does one call reach them all,
+// also those that are just being forked.
+[[nodiscard]] int pause_signal();
+[[nodiscard]] int resume_signal();
+
 struct Supervised {
   pid_t child = 0;  // gets the signals; supervision ends with it
   std::function<void()> each_second = {};
+  std::function<void(int)> on_signal = {};  // also those that the terminal sends to all
+  bool can_pause = false;                   // only for the first process of a PID namespace
 };
 
 // Waits until the child has ended, forwards signals, and reaps all other processes: the first

@@ -103,7 +103,7 @@ int start_command(const Plan& plan) {
     complain(system_error("cannot fork").message);
     return confine::own_failure;
   }
-  return confine::supervise({child});
+  return confine::supervise({.child = child, .can_pause = true});
 }
 
 // When this process ends, the kernel kills all others in the PID namespace.

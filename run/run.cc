@@ -175,12 +175,11 @@ void ask_on_terminal(Launch& launch) {
 
 // Null: the control socket cannot be reached, and people answer from elsewhere.
 std::unique_ptr<TerminalAsks> open_terminal_asks(const std::string& socket,
-                                                 const std::string& agent,
-                                                 const std::string& selector, LiveLines& live) {
+                                                 TerminalAsks::Place place, LiveLines& live) {
   auto follower = control::ControlClient::connect(socket, {});
   auto answers = control::ControlClient::connect(socket, {});
   if (!follower || !answers) return nullptr;
-  return std::make_unique<TerminalAsks>(std::move(*follower), std::move(*answers), agent, selector,
+  return std::make_unique<TerminalAsks>(std::move(*follower), std::move(*answers), std::move(place),
                                         [&live](std::string line) { live.tell(std::move(line)); });
 }
 
@@ -228,9 +227,11 @@ int run(const Options& options) {
                    grant_command(options, (*service)->agent(), control));
   std::unique_ptr<TerminalAsks> terminal_asks;
   if (asks) {
-    terminal_asks =
-        open_terminal_asks(options.connect.value_or(control.path()), (*service)->agent(),
-                           grant_command(options, (*service)->agent(), control).after, live);
+    const auto& agent = (*service)->agent();
+    terminal_asks = open_terminal_asks(
+        options.connect.value_or(control.path()),
+        {agent, grant_command(options, agent, control).after, launch->settings.limits.ask_hold},
+        live);
   }
   auto plan = make_plan(options, *launch, control.folder(), (*service)->trust());
   if (!plan) return fail(plan.error().message);
@@ -255,14 +256,20 @@ int run(const Options& options) {
     return fail(ready.error().message);
   }
   live.start();
-  if (terminal_asks) terminal_asks->start();
+  if (terminal_asks) terminal_asks->start(jail->first_process());
   // If this fails, the process has ended, and its status shows why.
   static_cast<void>(jail->start());
   Lifetime lifetime{launch->permissions.agent.expires, jail->first_process()};
-  const int status = confine::supervise({jail->first_process(), [&] {
-                                           (*service)->tick();
-                                           lifetime.check();
-                                         }});
+  const int status = confine::supervise({.child = jail->first_process(),
+                                         .each_second =
+                                             [&] {
+                                               (*service)->tick();
+                                               lifetime.check();
+                                             },
+                                         .on_signal =
+                                             [&](int number) {
+                                               if (terminal_asks) terminal_asks->on_signal(number);
+                                             }});
   if (terminal_asks) terminal_asks->stop();
   (*service)->stop();
   live.stop();

@@ -1,4 +1,4 @@
-// TerminalForeground: gives the terminal back to its previous process group.
+// The terminal that a command shares with the person who started it.
 #include "run/terminal.h"
 
 #include <fcntl.h>
@@ -23,6 +23,25 @@ TerminalForeground::~TerminalForeground() {
   ::pthread_sigmask(SIG_BLOCK, &stop, &before);
   ::tcsetpgrp(fd_.get(), ::getpgrp());
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+PersonsLine::PersonsLine(int terminal) : terminal_{terminal} {
+  termios settings{};
+  if (::tcgetattr(terminal, &settings) == 0) persons_ = settings;
+}
+
+void PersonsLine::enter() {
+  termios settings{};
+  if (!persons_ || ::tcgetattr(terminal_, &settings) != 0) return;
+  commands_ = settings;
+  ::tcsetattr(terminal_, TCSANOW, &*persons_);
+  ::tcflow(terminal_, TCOON);      // the command may have stopped the output
+  ::tcflush(terminal_, TCIFLUSH);  // what was typed before a question is no answer to it
+}
+
+void PersonsLine::leave() {
+  if (commands_) ::tcsetattr(terminal_, TCSANOW, &*commands_);
+  commands_.reset();
 }
 
 }  // namespace stile::run

@@ -1,5 +1,9 @@
-// TerminalForeground: gives the terminal back to its previous process group.
+// The terminal that a command shares with the person who started it.
 #pragma once
+
+#include <termios.h>
+
+#include <optional>
 
 #include "base/unique_fd.h"
 
@@ -16,6 +20,22 @@ class TerminalForeground {
 
  private:
   UniqueFd fd_;  // none: no terminal, or we were not in its foreground
+};
+
+// The line settings of a person, for a question. The command may have changed what erases, echoes
+// or ends a line.
+class PersonsLine {
+ public:
+  // Create it before the command starts: it keeps the settings of that moment.
+  explicit PersonsLine(int terminal);
+
+  // Between these two the terminal reads lines as it did before the command started.
+  void enter();
+  void leave();
+
+ private:
+  int terminal_;
+  std::optional<termios> persons_, commands_;
 };
 
 }  // namespace stile::run

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -28,6 +29,15 @@ constexpr std::size_t max_typed_line = 4096;
 bool is_line_mode(int terminal) {
   termios settings{};
   return ::tcgetattr(terminal, &settings) == 0 && (settings.c_lflag & ICANON) != 0;
+}
+
+// Whatever the command has left: an escape sequence without an end, output that is held back or
+// goes to a printer, margins, colours, another character set. What stands below is cleared, so
+// that no other question is there.
+std::string plain_screen() {
+  const char* terminal = ::secure_getenv("TERM");
+  if (terminal == nullptr || std::string_view{terminal} == "dumb") return "\n";
+  return "\x18\x1b\\\x1b[4i\x1b[?2026l\x1b[!p\x1b[m\x1b(B\x0f\n\x1b[J";
 }
 
 // Only what the daemon writes is read here, and it is written by itself: what has another form is
@@ -91,19 +101,20 @@ bool TerminalAsks::is_possible() {
 }
 
 TerminalAsks::TerminalAsks(control::ControlClient client, control::ControlClient answers,
-                           std::string agent, std::string selector, Tell tell)
+                           Place place, Tell tell)
     : answers_{std::move(answers)},
       first_{std::move(client)},
-      agent_{std::move(agent)},
-      selector_{std::move(selector)},
+      place_{std::move(place)},
       tell_{std::move(tell)},
-      terminal_{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)} {}
+      terminal_{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)},
+      line_{terminal_.get()} {}
 
-void TerminalAsks::start() {
+void TerminalAsks::start(pid_t first_process) {
   std::array<int, 2> ends{};
-  if (!terminal_ || ::pipe2(ends.data(), O_CLOEXEC) != 0) return;
-  stop_in_.reset(ends[0]);
-  stop_out_.reset(ends[1]);
+  if (!terminal_ || ::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
+  signals_in_.reset(ends[0]);
+  signals_out_.reset(ends[1]);
+  command_.emplace(first_process);
   const auto answer = first_.ask(R"({"action":"asks","follow":true})");
   if (!answer || !control::is_ok(*answer)) return;
   thread_ = std::thread{[this] {
@@ -114,9 +125,15 @@ void TerminalAsks::start() {
   }};
 }
 
+void TerminalAsks::on_signal(int number) {
+  if (!signals_out_) return;
+  const auto byte = static_cast<char>(number);
+  static_cast<void>(::write(signals_out_.get(), &byte, 1));
+}
+
 void TerminalAsks::stop() {
   if (!thread_.joinable()) return;
-  stop_out_.reset();
+  signals_out_.reset();
   thread_.join();
 }
 
@@ -124,46 +141,72 @@ void TerminalAsks::run() {
   control::Follower follower{std::move(first_)};
   follower_ = &follower;
   for (bool goes_on = true; goes_on;) {
-    std::array<pollfd, 3> ready{pollfd{stop_in_.get(), POLLIN, 0}, pollfd{follower.fd(), POLLIN, 0},
+    std::array<pollfd, 3> ready{pollfd{signals_in_.get(), POLLIN, 0},
+                                pollfd{follower.fd(), POLLIN, 0},
                                 pollfd{is_asking_ ? terminal_.get() : -1, POLLIN, 0}};
     const int found = ::poll(ready.data(), ready.size(), waiting_.empty() ? -1 : look_again_ms);
-    if ((found < 0 && errno != EINTR) || ready[0].revents != 0) break;
-    if (ready[1].revents != 0) goes_on = look();
-    if (is_asking_ && !is_terminal_free()) is_asking_ = false;  // a program has begun to draw
-    if (is_asking_ && (ready[2].revents & POLLIN) != 0) {
-      std::array<char, 256> bytes;
-      const ssize_t got = ::read(terminal_.get(), bytes.data(), bytes.size());
-      if (got > 0) typed_.append(bytes.data(), static_cast<std::size_t>(got));
-      const auto end = typed_.find('\n');
-      if (end != std::string::npos || typed_.size() > max_typed_line) {
-        take_answer(typed_.substr(0, end));
-      }
-    }
+    if (found < 0 && errno != EINTR) break;
+    if (ready[0].revents != 0) goes_on = hear_signals();
+    if (goes_on && ready[1].revents != 0) goes_on = look();
+    if (!goes_on) break;
+    if (is_asking_ && (ready[2].revents & POLLIN) != 0) read_terminal();
+    drop_late();
     if (!is_asking_ && !waiting_.empty()) prompt();
   }
-  if (is_asking_) put("\n");
+  if (is_asking_) {
+    put("\n");
+    end_question();
+  }
   follower_ = nullptr;
+}
+
+bool TerminalAsks::hear_signals() {
+  char number = 0;
+  ssize_t got = 0;
+  while ((got = ::read(signals_in_.get(), &number, 1)) > 0) {
+    if (!is_asking_) continue;
+    if (number == SIGCONT) {
+      // The shell outside has continued the command, which may have drawn over the question.
+      put("\n");
+      end_question();
+    } else if (number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP) {
+      put("\n");
+      take_answer("no");
+    }
+  }
+  return got != 0;
+}
+
+void TerminalAsks::read_terminal() {
+  std::array<char, 256> bytes;
+  const ssize_t got = ::read(terminal_.get(), bytes.data(), bytes.size());
+  if (got > 0) typed_.append(bytes.data(), static_cast<std::size_t>(got));
+  const auto end = typed_.find('\n');
+  if (end == std::string::npos && typed_.size() <= max_typed_line) return;
+  if (!command_->holds()) return end_question();  // as after SIGCONT: ask again
+  take_answer(typed_.substr(0, end));
 }
 
 bool TerminalAsks::look() {
   auto taken = follower_->take();
   for (const auto& line : taken.lines) {
-    auto question = question_in(line, agent_);
+    auto question = question_in(line, place_.agent);
     if (!question.id.empty() && seen_.insert(question.id).second) {
       if (is_enough_) {
         static_cast<void>(answers_.ask(answer_to(question.id, 'n')));
         continue;
       }
-      waiting_.push_back(std::move(question));
+      waiting_.push_back({std::move(question), Clock::now() + place_.hold});
     }
     const auto answered = answered_in(line);
     if (answered.empty()) continue;
-    if (is_asking_ && waiting_.front().id == answered) {
+    const bool is_first = !waiting_.empty() && waiting_.front().question.id == answered;
+    if (is_asking_ && is_first) {
       put("\nstile: answered elsewhere\n");
-      is_asking_ = false;
+      end_question();
     }
-    if (!waiting_.empty() && waiting_.front().id == answered) has_rung_ = has_told_ = false;
-    std::erase_if(waiting_, [&](const TerminalQuestion& one) { return one.id == answered; });
+    if (is_first) has_rung_ = has_told_ = false;
+    std::erase_if(waiting_, [&](const Waiting& one) { return one.question.id == answered; });
   }
   return !taken.is_over;
 }
@@ -186,35 +229,55 @@ void TerminalAsks::ring(const TerminalQuestion& question) {
   // Not while a program draws: the line would come when it ends, and may be out of date by then.
   if (!is_line_mode(terminal_.get()) || std::exchange(has_told_, true)) return;
   tell_("the command asks for " + question.words + "; in another terminal: stile approve " +
-        question.id + selector_);
+        question.id + place_.selector);
 }
 
 void TerminalAsks::prompt() {
-  const TerminalQuestion& question = waiting_.front();
-  if (!is_terminal_free()) return ring(question);
-  // What was typed before the question is no answer to it.
-  ::tcflush(terminal_.get(), TCIFLUSH);
-  typed_.clear();
+  const TerminalQuestion& question = waiting_.front().question;
+  if (!is_terminal_free() || !command_->stop()) return ring(question);
   is_asking_ = true;
-  put("stile: the command asks for " + question.words +
-      "\nstile: allow it? once, run (for this run), always, no, never (ask no more) [no]: ");
+  // The command may have changed it just before it was stopped.
+  if (!is_terminal_free()) {
+    end_question();
+    return ring(question);
+  }
+  line_.enter();
+  typed_.clear();
+  put(plain_screen() + "stile: the command asks for " + question.words +
+      "\nstile: it is stopped until you answer; allow it? once, run (for this run), always, no,"
+      " never (ask no more) [no]: ");
+}
+
+void TerminalAsks::end_question() {
+  line_.leave();
+  command_->resume();
+  is_asking_ = false;
+}
+
+void TerminalAsks::drop_late() {
+  while (!waiting_.empty() && Clock::now() >= waiting_.front().until) {
+    if (is_asking_) {
+      put("\nstile: no answer, so the request was refused; to allow the next one: stile approve " +
+          waiting_.front().question.id + place_.selector + '\n');
+      end_question();
+    }
+    waiting_.pop_front();
+    has_rung_ = has_told_ = false;
+  }
 }
 
 void TerminalAsks::take_answer(const std::string& line) {
-  const TerminalQuestion question = std::move(waiting_.front());
+  const TerminalQuestion question = std::move(waiting_.front().question);
   waiting_.pop_front();
-  is_asking_ = false;
   has_rung_ = has_told_ = false;
-  // Whole words: the command can change what the terminal erases, and so make "o" of "no".
+  // Whole words: "no" with a letter too many or too few must not become another answer.
   const char typed = line == "once" || line == "run" || line == "always" ? line.front() : 'n';
   const auto answer = answers_.ask(answer_to(question.id, typed));
   if (!answer || !control::is_ok(*answer)) {
     put("stile: the answer was not taken" + (answer ? ": " + printable(*answer) : std::string{}) +
         '\n');
-    return;
+    return end_question();
   }
-  // The command writes on the same terminal and could have drawn another question over ours. So
-  // this says what was answered.
   const char* how = typed == 'o'   ? "allowed once: "
                     : typed == 'n' ? "refused: "
                                    : "allowed for this run: ";
@@ -222,7 +285,7 @@ void TerminalAsks::take_answer(const std::string& line) {
   if (line == "never") {
     is_enough_ = true;
     for (const auto& one : std::exchange(waiting_, {})) {
-      static_cast<void>(answers_.ask(answer_to(one.id, 'n')));
+      static_cast<void>(answers_.ask(answer_to(one.question.id, 'n')));
     }
     put("stile: from now on, what no flag allows is refused without a question\n");
   } else if (typed == 'a' && !question.pattern.empty()) {
@@ -230,6 +293,7 @@ void TerminalAsks::take_answer(const std::string& line) {
   } else if (typed == 'a') {
     put("stile: for good it needs a request entry in a card\n");
   }
+  end_question();
 }
 
 }  // namespace stile::run

@@ -1,8 +1,10 @@
 // TerminalAsks: asks the person at the terminal about what the command wants and no rule names.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -10,6 +12,8 @@
 #include "base/unique_fd.h"
 #include "control/client.h"
 #include "control/follower.h"
+#include "run/command_pause.h"
+#include "run/terminal.h"
 
 namespace stile::run {
 
@@ -26,8 +30,9 @@ struct TerminalQuestion {
 [[nodiscard]] std::string answer_to(const std::string& id, char typed);
 
 // On its own thread. A question is put only while the terminal is in line mode and this process is
-// in its foreground. While a program draws the screen, only the bell rings. While a shell inside
-// runs its job, a line also says what to type in another terminal.
+// in its foreground. The command writes on the same terminal and could draw another question over
+// ours, so it is stopped until the answer. While a program draws the screen, only the bell rings.
+// While a shell inside runs its job, a line also says what to type in another terminal.
 class TerminalAsks {
  public:
   using Tell = std::function<void(std::string line)>;
@@ -35,35 +40,55 @@ class TerminalAsks {
   // Whether there is a person to ask: standard error is a terminal, and it is ours.
   [[nodiscard]] static bool is_possible();
 
-  // `client` and `answers` are connections to the control socket that serves the agent.
-  TerminalAsks(control::ControlClient client, control::ControlClient answers, std::string agent,
-               std::string selector, Tell tell);
+  struct Place {
+    std::string agent;
+    std::string selector;            // what `stile` needs to find the control socket
+    std::chrono::milliseconds hold;  // how long a request waits for its answer
+  };
+  // `client` and `answers` are connections to the control socket that serves the agent. Create it
+  // before the command starts.
+  TerminalAsks(control::ControlClient client, control::ControlClient answers, Place place,
+               Tell tell);
   ~TerminalAsks() { stop(); }
   TerminalAsks(const TerminalAsks&) = delete;
   TerminalAsks& operator=(const TerminalAsks&) = delete;
 
-  // Call it after the last fork, when the proxy serves.
-  void start();
+  // Call it after the last fork, when the proxy serves. The process is the first one inside.
+  void start(pid_t first_process);
+  // This process got a signal: a question ends with what the person typed to interrupt it.
+  void on_signal(int number);
   void stop();
 
  private:
+  using Clock = std::chrono::steady_clock;
+  struct Waiting {
+    TerminalQuestion question;
+    Clock::time_point until;  // then its request is refused
+  };
+
   void run();
-  [[nodiscard]] bool look();  // takes lines; false: it is over
+  [[nodiscard]] bool look();          // takes lines; false: it is over
+  [[nodiscard]] bool hear_signals();  // false: it is over
+  void read_terminal();
   [[nodiscard]] bool is_terminal_free() const;
   void ring(const TerminalQuestion& question);
   void put(const std::string& text) const;
   void prompt();
+  void end_question();  // the command goes on
+  void drop_late();
   void take_answer(const std::string& line);
 
   control::ControlClient answers_;
   control::ControlClient first_;  // until it follows
-  std::string agent_, selector_;
+  Place place_;
   Tell tell_;
-  UniqueFd terminal_, stop_in_, stop_out_;
-  std::deque<TerminalQuestion> waiting_;
+  UniqueFd terminal_, signals_in_, signals_out_;
+  PersonsLine line_;
+  std::optional<CommandPause> command_;
+  std::deque<Waiting> waiting_;
   std::set<std::string> seen_;
-  bool is_asking_ = false;                    // the first one that waits is on the terminal
-  bool is_enough_ = false;                    // the person wants no more questions in this run
+  bool is_asking_ = false;  // the first one that waits is on the terminal, the command is stopped
+  bool is_enough_ = false;  // the person wants no more questions in this run
   bool has_rung_ = false, has_told_ = false;  // about the first one that waits
   std::string typed_;
   control::Follower* follower_ = nullptr;

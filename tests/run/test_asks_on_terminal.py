@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -59,6 +60,30 @@ termios.tcsetattr(2, termios.TCSANOW, before)
 """
 
 
+# Draws a false question all the time, from two processes, while it asks.
+DRAW = r"""
+import os, subprocess, sys, threading
+from_child = subprocess.Popen([sys.executable, "-c", "import os\nwhile True: os.write(1, b'FALSE ')"])
+def draw():
+    while True:
+        os.write(1, b"\x1b[2Kallow good.test? FALSE ")
+threading.Thread(target=draw, daemon=True).start()
+""" + ASK + r"""
+from_child.kill()
+from_child.wait()
+"""
+
+# Changes what erases a character, and tells of the signals that it gets.
+SIGNALS = r"""
+import os, signal, sys, termios
+settings = termios.tcgetattr(2)
+settings[6][termios.VERASE] = b"o"
+settings[3] &= ~termios.ECHO
+termios.tcsetattr(2, termios.TCSANOW, settings)
+signal.signal(signal.SIGINT, lambda *_: os.write(1, b"interrupted\n"))
+""" + ASK
+
+
 class Person:
     """Sits at a terminal, and has another one."""
 
@@ -67,12 +92,13 @@ class Person:
         self.runtime = Path(tempfile.mkdtemp(prefix="stile-xdg-"))
         if os.geteuid() == 0:
             os.chown(self.runtime, USER, USER)
-        self.env = environment(XDG_RUNTIME_DIR=str(self.runtime))
+        self.env = environment(XDG_RUNTIME_DIR=str(self.runtime), TERM="xterm")
         fence.world.tcp_origin("b.test", handler=echo)
         self.target = f"b.test:{fence.world.port}"
 
-    def start(self, program, *arguments, flags=()):
-        line = self.fence.line(*flags, command=["/usr/bin/python3", "-c", program, *arguments])
+    def start(self, program, *arguments, flags=(), config=None):
+        line = self.fence.line(*flags, command=["/usr/bin/python3", "-c", program, *arguments],
+                               config=config)
         self.screens.append(Screen(line, self.fence.folder, self.env))
         return self.screens[-1]
 
@@ -145,6 +171,110 @@ def test_never_ends_the_questions_of_this_run(person):
     screen.wait_for(b"statuses 403 403 403 403 403 403")
     screen.wait_for(b"ended 0 True")
     assert screen.seen.count(b"allow it?") == 1
+
+
+def processes_below(pid):
+    """The ids of its children, their children and so on."""
+    found = [int(child) for task in Path(f"/proc/{pid}/task").iterdir()
+             for child in (task / "children").read_text().split()]
+    return found + [below for child in found for below in processes_below(child)]
+
+
+def states(pids):
+    """The state of each thread."""
+    return {(task / "stat").read_text().rpartition(")")[2].split()[0]
+            for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()}
+
+
+def inside(screen):
+    """The processes of the command: below the small shell, stile and the first process inside."""
+    stile, = processes_below(screen.pid)[:1]
+    first = int(Path(f"/proc/{stile}/task/{stile}/children").read_text().split()[0])
+    return processes_below(first)
+
+
+def test_nothing_draws_over_a_question(person):
+    """The command writes on the same terminal: another name there, and a person allows the wrong one."""
+    screen = person.start(DRAW, person.target, "2")
+    for _ in range(2):
+        screen.wait_for(f"asks for {person.target}".encode())
+        screen.wait_for(b"[no]: ")
+        command = inside(screen)
+        assert len(command) == 2 and states(command) == {"T"}
+        screen.type(b"once\n")
+        screen.wait_for(b"once\r\n")
+        screen.wait_for(f"stile: allowed once: {person.target}".encode())
+    screen.wait_for(b"ended 0 True")
+    for part in screen.seen.split(b"[no]: ")[1:]:
+        assert part.startswith(b"once\r\nstile: allowed once: "), part[:200]
+    assert screen.seen.count(b"status 200") == 2
+
+
+def test_a_question_is_put_on_a_plain_screen(person):
+    """The command may have left an escape sequence open, or hidden text, or output held back."""
+    screen = person.start("print(end='\\x1b]0;', flush=True)\n" + ASK, person.target, "1")
+    screen.wait_for(b"\x18\x1b\\\x1b[4i\x1b[?2026l\x1b[!p\x1b[m\x1b(B\x0f\r\n\x1b[J"
+                    b"stile: the command asks for")
+    screen.type(b"no\n")
+    screen.wait_for(b"ended 0 True")
+
+
+def test_an_interrupt_at_a_question_refuses_and_reaches_the_command(person):
+    screen = person.start(SIGNALS, person.target, "1")
+    screen.wait_for(b"[no]: ")
+    screen.type(b"on\x03")
+    screen.wait_for(f"refused: {person.target}".encode())
+    screen.wait_for(b"interrupted")
+    screen.wait_for(b"status 403")
+    screen.wait_for(b"ended 0 True")
+
+
+def test_an_answer_is_typed_with_the_settings_of_the_person(person):
+    """The command must not decide what a key erases, nor hide what is typed."""
+    screen = person.start(SIGNALS, person.target, "1")
+    screen.wait_for(b"[no]: ")
+    screen.type(b"oncx\x7fe\n")
+    screen.wait_for(b"onc")
+    screen.wait_for(b"allowed once")
+    screen.wait_for(b"status 200")
+    screen.wait_for(b"ended 0 True")
+
+
+def test_a_command_that_was_continued_is_stopped_and_asked_for_again(person):
+    screen = person.start(ASK, person.target, "1")
+    screen.wait_for(b"[no]: ")
+    screen.type(b"on")
+    command = inside(screen)
+    os.kill(command[0], signal.SIGCONT)
+    screen.type(b"ce\n")
+    screen.wait_for(b"allow it?")  # the answer was not taken
+    screen.wait_for(b"[no]: ")
+    assert states(command) == {"T"}
+    screen.type(b"once\n")
+    screen.wait_for(b"status 200")
+    screen.wait_for(b"ended 0 True")
+
+
+def test_after_a_stop_by_the_person_it_asks_again(person):
+    screen = person.start(ASK, person.target, "1")
+    screen.wait_for(b"[no]: ")
+    screen.type(b"\x1a")
+    screen.wait_for(b"stopped")
+    screen.type(b"\n")
+    screen.wait_for(b"[no]: ")
+    screen.type(b"once\n")
+    screen.wait_for(b"status 200")
+    screen.wait_for(b"ended 0 True")
+
+
+def test_without_an_answer_the_command_goes_on(person):
+    config = person.fence.config(limits={"ask_hold_ms": 500})
+    screen = person.start(ASK, person.target, "1", config=config)
+    screen.wait_for(b"allow it?")
+    screen.wait_for(b"no answer, so the request was refused")
+    screen.wait_for(b"status 403")
+    screen.wait_for(b"ended 0 True")
+    assert b"stile approve" in screen.seen
 
 
 def test_another_terminal_answers_too(person):

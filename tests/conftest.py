@@ -52,8 +52,10 @@ def pytest_runtest_makereport(item, call):
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
     """A test that hangs fails with a traceback of where it hung."""
-    marker = item.get_closest_marker("long")
-    seconds = LONGEST_TEST_SECONDS * (3 if marker else 1)
+    limit = item.get_closest_marker("time_limit")
+    seconds = limit.args[0] if limit else LONGEST_TEST_SECONDS
+    if item.get_closest_marker("long"):
+        seconds *= 3
 
     def on_alarm(_number, _frame):
         raise TimeoutError(f"the test took more than {seconds} s")

@@ -128,7 +128,7 @@ void TerminalAsks::start(pid_t first_process) {
 void TerminalAsks::on_signal(int number) {
   if (!signals_out_) return;
   const auto byte = static_cast<char>(number);
-  static_cast<void>(::write(signals_out_.get(), &byte, 1));
+  [[maybe_unused]] const ssize_t sent = ::write(signals_out_.get(), &byte, 1);
 }
 
 void TerminalAsks::stop() {

@@ -306,9 +306,8 @@ bool Decider::check_batch(const RequestFacts& facts) {
   if (!can_spend_tokens(facts.method, facts.other_method)) return true;
   const bool is_plain = is_plain_path(facts.path);
   if (is_plain && !begins_batch(facts.path)) return true;
-  decision_.fault = is_plain
-                        ? "the tokens of a batch cannot be counted, and tokens are limited here"
-                        : "the path can be read in several ways; send it normalised";
+  decision_.fault =
+      is_plain ? batch_fault : "the path can be read in several ways; send it normalised";
   return refuse(11, "request", is_plain ? Reason::path_not_allowed : Reason::bad_request,
                 Holds::always, [&] { return std::string{decision_.fault}; });
 }
@@ -326,8 +325,9 @@ bool Decider::check_request() {
   const Inside& inside = *agent().inside;
   const RequestFacts& facts = *query_.inside;
   if (facts.wants_websocket && decision_.budget != nullptr && decision_.budget->tokens) {
+    decision_.fault = websocket_fault;
     return refuse(11, step, Reason::upgrade_not_allowed, Holds::always,
-                  [] { return std::string{"tokens in a WebSocket cannot be counted"}; });
+                  [] { return std::string{websocket_fault}; });
   }
   if (!check_batch(facts)) return false;
   const AllowMatch granted =

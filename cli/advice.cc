@@ -7,6 +7,7 @@
 #include "acl/remedy.h"
 #include "acl/rule_search.h"
 #include "acl/secret.h"
+#include "acl/token_request.h"
 #include "base/quoted.h"
 #include "config/diagnostics.h"
 
@@ -187,7 +188,13 @@ Advice raise(const char* key, const char* section, const Situation& situation) {
 
 // Refused inside TLS that Stile ends.
 template <class Entry>
-Advice after_inside(std::string_view reason, const Entry& entry) {
+Advice after_inside(const Refused& refused, const Entry& entry) {
+  const std::string_view reason = refused.reason;
+  if (refused.detail == acl::batch_fault || refused.detail == acl::websocket_fault) {
+    return entry(refused.detail +
+                 ": it stays refused while `tokens` limits this host; send single requests, or "
+                 "remove `tokens` from the `budget` entry of this host");
+  }
   if (reason == "method-not-allowed") return entry("add the method to a `request` entry");
   if (reason == "path-not-allowed") return entry("add the path to a `request` entry");
   if (reason == "upgrade-not-allowed") return entry("set websocket = true in a `request` entry");
@@ -296,7 +303,7 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
   if (reason == "revoked") return after_revoked(refused, situation);
   if (reason == "rate-limited") return raise("in_flight_per_agent", "dns", situation);
   if (reason == "idle-timeout") return raise("idle_timeout_ms", "limits", situation);
-  return after_inside(reason, entry);
+  return after_inside(refused, entry);
 }
 
 namespace {

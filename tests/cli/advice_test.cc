@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "acl/decision.h"
+#include "acl/token_request.h"
 
 namespace stile::cli {
 namespace {
@@ -50,6 +51,17 @@ TEST(Advice, NamesTheSettingOrTheCommandThatHelps) {
            {"internal-error", "journalctl -u stiled"}}) {
     const auto text = advice_text(advice_after(refused(reason), {}));
     EXPECT_NE(text.find(said), std::string::npos) << reason << ": " << text;
+  }
+}
+
+TEST(Advice, DoesNotOfferAPathForABatchWhereTokensAreLimited) {
+  for (const auto& [reason, fault] : std::vector<std::pair<const char*, std::string_view>>{
+           {"path-not-allowed", acl::batch_fault}, {"upgrade-not-allowed", acl::websocket_fault}}) {
+    auto request = refused(reason);
+    request.detail = std::string{fault};
+    const auto text = advice_text(advice_after(request, {}));
+    EXPECT_NE(text.find("remove `tokens` from the `budget` entry"), std::string::npos) << text;
+    EXPECT_EQ(text.find("`request` entry"), std::string::npos) << text;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "acl/allowing_pattern.h"
+#include "acl/localhost.h"
 #include "acl/look_alike.h"
 #include "acl/refusal_words.h"
 #include "acl/rule_search.h"
@@ -43,6 +44,7 @@ Remedy remedy_for(const RefusedRequest& request, const AgentPolicy* agent) {
         remedy.denied_by = denied.rule ? denied.rule.pattern() : "a regex that could not run";
         return remedy;
       }
+      if (is_localhost(parsed.host.text()) && !reaches_loopback(*agent)) return remedy;
       if (agent->look_alikes && !is_allowed_elsewhere(*agent, key)) {
         remedy.imitated = agent->look_alikes->find(parsed.host.text());
         if (!remedy.imitated.empty()) return remedy;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "acl/localhost.h"
 #include "acl/look_alike.h"
 #include "acl/remedy.h"
 #include "acl/rule_search.h"
@@ -55,6 +56,11 @@ std::string change_entry(const Refused& refused, const Situation& situation,
 }
 
 Advice allow(const Refused& refused, const Situation& situation, const std::string& pattern) {
+  if (pattern.empty() && acl::is_localhost(acl::parse_host(refused.host).host.text())) {
+    return {{},
+            "localhost is the host of the proxy itself, to which Stile does not connect; give the "
+            "service another name, and its address to private_exceptions"};
+  }
   // A pattern is LDH labels, a scheme and a port: nothing in it means anything to a shell.
   if (pattern.empty() || !is_plain_word(pattern)) {
     return {{}, "the host is malformed; no rule can allow it"};

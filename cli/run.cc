@@ -10,6 +10,8 @@
 #include <memory>
 #include <tuple>
 
+#include "acl/host.h"
+#include "acl/localhost.h"
 #include "acl/pattern.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
@@ -22,15 +24,11 @@
 namespace stile::cli {
 namespace {
 
-bool is_localhost(const std::string& name) {
-  return name == "localhost" || name.ends_with(".localhost");
-}
-
 // What a pattern can allow: never the host itself under that name.
 std::string check_allowed(const std::string& text) {
   const auto pattern = acl::Pattern::parse(text);
   if (!pattern) return pattern.error().message;
-  if (pattern->kind == acl::Pattern::Kind::regex || !is_localhost(pattern->name)) return {};
+  if (pattern->kind == acl::Pattern::Kind::regex || !acl::is_localhost(pattern->name)) return {};
   return text +
          " can never work: inside, localhost is the command itself, not this host; give the " +
          "service another name (see \"A service of this host\" in docs/run.md)";

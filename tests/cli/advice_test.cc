@@ -76,6 +76,12 @@ TEST(Advice, OfProtocolsWithoutTlsIsATunnelWithoutIt) {
             "stile allow alpha tcp://github.com:9000 --for 10m");
 }
 
+TEST(Advice, DoesNotAllowLocalhost) {
+  const auto advice = advice_after(refused("host-not-allowed", "LocalHost.", 443), {});
+  EXPECT_EQ(advice.command, "");
+  EXPECT_NE(advice.note.find("private_exceptions"), std::string::npos) << advice.note;
+}
+
 TEST(Advice, NamesThePortThatIsNotListed) {
   EXPECT_EQ(advice_after(refused("port-not-allowed", "a.example", 443), {}).command,
             "stile allow alpha a.example:443 --for 10m");

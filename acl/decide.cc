@@ -23,6 +23,8 @@ class Decider {
       : query_{query}, trace_{trace}, decision_{decision} {}
 
   void run() {
+    // For the log, even if a step refuses before it judges the port.
+    if (const auto port = parse_port(query_.authority.port)) decision_.port = *port;
     const bool passed = check_agent() && check_mode() && check_literal() && check_syntax() &&
                         check_port() && check_host() && check_usage() && check_request();
     if (passed && decision_.verdict == Verdict::deny) {
@@ -157,9 +159,7 @@ bool Decider::check_syntax() {
   };
   if (kind_ == HostParse::Kind::malformed) return bad(host_fault(query_.authority.host));
   if (!query_.authority.has_port) return bad("the request has no port");
-  const auto port = parse_port(query_.authority.port);
-  if (!port) return bad("the port is not a number from 1 to 65535");
-  decision_.port = *port;
+  if (decision_.port == 0) return bad("the port is not a number from 1 to 65535");
   if (kind_ == HostParse::Kind::name) {
     key_.emplace(decision_.host);
     if (decision_.host.has_underscore() && !rules_name_underscore()) {
@@ -169,7 +169,7 @@ bool Decider::check_syntax() {
   return pass(4, step, [&] {
     const std::string host =
         decision_.literal ? decision_.literal->text() : std::string{decision_.host.text()};
-    return host + " port " + std::to_string(*port);
+    return host + " port " + std::to_string(decision_.port);
   });
 }
 

@@ -130,11 +130,18 @@ def test_put_agent_and_remove_agent(town):
 
 
 @pytest.mark.parametrize("text, said", [
-    ("no json", "not a JSON object"), ('{"agent_id": "x", "sorce": []}', "source"),
+    ("no json", "standard input is not a JSON object"), ('{"agent_id": "x", "sorce": []}', "source"),
     ('{"agent_id": "x", "agent_id": "y", "source": []}', "twice")])
 def test_put_agent_refuses_a_bad_card(town, text, said):
     done = town[2]("put-agent", "-", data=text)
-    assert done.code == 1 and said in done.err and "next:" in done.err
+    assert done.code == 1 and said in done.err, done
+    assert "next: jq" not in done.err, "there is no file to look at"
+
+
+def test_put_agent_says_why_a_card_cannot_be_read(town, tmp_path):
+    for path, why in [(tmp_path / "none.json", "No such file or directory"), (tmp_path, "Is a directory")]:
+        done = town[2]("put-agent", path)
+        assert done.code == 1 and f"{path}: {why}" in done.err and f"next: ls -l {path}" in done.err, done
 
 
 def test_a_mode_without_effect_is_not_reported_as_one(town):

@@ -91,6 +91,16 @@ def test_commands_use_the_config_of_the_daemon(world):
     assert "x.test" in stile_.does("suggest")
 
 
+def test_doctor_knows_that_the_gateway_comes_with_the_first_agent(world):
+    proxy = world.start(server={"listen": [f"{world.site.address(1)}:{world.site.proxy_port}", "10.213.7.1:3128", "10.214.7.1:3128"]},
+                        netns={"subnet": "10.213.0.0/16", "gateway": "10.213.7.1", "capture": False})
+    found = {check["detail"]: check for check in examine(proxy)[1]["checks"] if check["check"] == "listener"}
+    gateway, = [check for detail, check in found.items() if detail.startswith("10.213.7.1:3128: ")]
+    assert gateway["state"] == "unsure" and "with the first agent" in gateway["detail"], gateway
+    other, = [check for detail, check in found.items() if detail.startswith("10.214.7.1:3128: ")]
+    assert other["state"] == "unsure" and other["next"] == "ip address", other
+
+
 def test_doctor_finds_a_dns_server_that_does_not_answer(world):
     dead = world.dead_address()
     proxy = world.start(dns={"servers": [f"{dead}:53"]})

@@ -97,7 +97,8 @@ int spawn(const SpawnOptions& options) {
   }
   const auto id = text_of(answer->json, "task_id");
   std::cout << id << " spawned: template " << text_of(answer->json, "template") << ", workspace "
-            << text_of(answer->json, "workspace") << "\n  next: stile send " << id << " TEXT\n";
+            << text_of(answer->json, "workspace") << "\n  note: to give it a task: stile send "
+            << id << " MESSAGE\n";
   return fine;
 }
 
@@ -140,7 +141,7 @@ void add_spawn(Command& stile) {
   auto command = stile.add("spawn", "start a worker of stile-spawner");
   command.word("TEMPLATE", options->what, "a template of the operator, or a card (FILE.json)")
       .required();
-  command.option("--id", options->id, "its id (default: made up)");
+  command.option("--id", options->id, "its id (default: a random one)");
   command.option("--workspace", options->workspace, "where its directory is made")
       .shown_as("DIRECTORY");
   command.options("--tag", options->tags, "a word to find it by").repeated();

@@ -47,7 +47,7 @@ def test_status_shows_refused_cards(world):
                         agents={"directories": [str(cards)]})
     text = Operator(proxy).does("status")
     assert "\\x0a" not in text and "1 tunnels" not in text
-    assert "card refused" in text and "bad.json" in text and "next:" in text
+    assert "card refused" in text and "bad.json" in text and "note: fix the cards" in text
     assert "card refused" in Operator(proxy).does("reload")
     checked = Operator(proxy)("check", proxy.config)
     assert checked.code == 1 and "bad.json:1:" in checked.err and "fine" not in checked.out
@@ -105,7 +105,7 @@ def test_grant_does_not_beat_a_deny_rule(world):
     world.agent("alpha", allow=[], deny=["bad.test"])
     proxy = world.start(server={"control": world.short_path("control.sock")})
     done = Operator(proxy)("allow", "alpha", "bad.test")
-    assert done.code == 1 and "next: remove the deny rule" in done.err
+    assert done.code == 1 and "note: remove the deny rule" in done.err
 
 
 def test_mode_is_the_switch(town):

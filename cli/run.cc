@@ -69,6 +69,11 @@ std::string check_exposed(const std::string& path) {
   return path + " does not exist; there is nothing to expose";
 }
 
+std::string check_port(const std::string& text) {
+  if (!acl::parse_port(text)) return in_quotes(text) + " is not a port from 1 to 65535";
+  return text == "3128" ? "3128 is the port of the command's own proxy" : "";
+}
+
 // `--allow A B -- COMMAND` would run B.
 void check_command(const CLI::App& parsed, const std::vector<std::string>& command) {
   if (command.empty()) return;
@@ -168,26 +173,21 @@ void add_run(Command& stile) {
       ->add_option("--files", options->files,
                    "view: the system and this directory; host: all files of this host")
       ->type_name("view|host")
-      ->check(CLI::IsMember({"view", "host"}));
+      ->check(CLI::IsMember({"view", "host"}).description(""));
   auto* connect = command
                       ->add_option("--connect", options->connect,
                                    "use the daemon at this control socket as its proxy")
                       ->type_name("SOCKET")
                       ->excludes(config)
                       ->excludes(audit);
-  const CLI::Validator not_the_proxy{[](const std::string& port) {
-                                       return port == "3128" ? std::string{"3128 is the port of the command's own proxy"}
-                              : std::string{};
-                                     },
-                                     ""};
   for (auto [flag, ports, help] :
-       {std::tuple{"--publish", &options->publish, "this port of it is on 127.0.0.1 here, too"},
+       {std::tuple{"--publish", &options->publish,
+                   "127.0.0.1:PORT of this host leads to 127.0.0.1:PORT inside"},
         std::tuple{"--host-port", &options->host_port,
-                   "this port of 127.0.0.1 here is there, too"}}) {
+                   "127.0.0.1:PORT inside leads to 127.0.0.1:PORT of this host"}}) {
     command->add_option(flag, *ports, help)
         ->type_name("PORT")
-        ->check(CLI::Range(1, 65535))
-        ->check(not_the_proxy)
+        ->check(check_port)
         ->allow_extra_args(false)
         ->take_all()
         ->excludes(connect);  // the daemon's log would not have them

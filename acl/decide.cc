@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "acl/localhost.h"
 #include "acl/nearest_name.h"
 #include "acl/rule_search.h"
 #include "acl/token_request.h"
@@ -390,6 +391,7 @@ bool Decider::check_request() {
 bool Decider::is_for_a_person() const {
   if (query_.agent == nullptr || !agent().asks || !agent().takes_grants() || !key_) return false;
   if (decision_.host.text() == own_name || query_.budget_spent) return false;
+  if (is_localhost(decision_.host.text()) && !reaches_loopback(agent())) return false;
   switch (decision_.reason) {
     case Reason::host_not_allowed:
     case Reason::port_not_allowed:

@@ -62,7 +62,10 @@ foreach(program stile stiled stile-fleet stile-netns stile-spawner stile-web)
   install(FILES deploy/completions/stile.fish RENAME ${program}.fish
     DESTINATION ${completions}/fish/vendor_completions.d COMPONENT daemon)
 endforeach()
-install(FILES deploy/completions/_stile DESTINATION ${completions}/zsh/vendor-completions COMPONENT daemon)
+# zsh of Debian looks into one below /usr and into the other below /usr/local.
+foreach(directory vendor-completions site-functions)
+  install(FILES deploy/completions/_stile DESTINATION ${completions}/zsh/${directory} COMPONENT daemon)
+endforeach()
 
 foreach(section 1 5 8)
   stile_install_files(doc ${CMAKE_INSTALL_MANDIR}/man${section} man/*.${section})

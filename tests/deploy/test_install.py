@@ -47,7 +47,8 @@ def test_each_shell_finds_the_completion_of_each_program(installed):
     for program in re.search(r"^complete -F _stile (.*)$", script, re.M)[1].split():
         assert (shared / "bash-completion/completions" / program).is_file(), program
         assert (shared / f"fish/vendor_completions.d/{program}.fish").is_file(), program
-        assert program in (shared / "zsh/vendor-completions/_stile").read_text().splitlines()[0].split()
+        for directory in ("vendor-completions", "site-functions"):
+            assert program in (shared / f"zsh/{directory}/_stile").read_text().splitlines()[0].split()
 
 
 @pytest.mark.parametrize("prefix", ["/usr", "/usr/local", "/opt/stile"])

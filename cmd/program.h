@@ -24,7 +24,8 @@ inline std::string unknown_option(const CLI::App& app, int argc, char** argv) {
   for (int i = 1; i < argc && std::string_view{argv[i]} != "--"; ++i) {
     const std::string word{argv[i]};
     const auto name = word.substr(0, word.find('='));
-    if (!name.starts_with("--") || app.get_option_no_throw(name) != nullptr) continue;
+    const bool is_option = name.size() > 1 && name.starts_with('-');
+    if (!is_option || app.get_option_no_throw(name) != nullptr) continue;
     const auto near = nearest(name, {known.begin(), known.end()});
     return "unknown option " + in_quotes(name) +
            (near.empty() ? "" : "; did you mean '" + std::string{near} + "'?");

@@ -74,6 +74,7 @@ def test_doctor_before_the_first_start_blames_nothing_that_stiled_makes_itself(t
     ("stile-netns", ["create", "alpha", "--alow", "x"], 2, "unknown option '--alow'; did you mean '--allow'?"),
     ("stile-netns", ["create", "alpha", "--alow", "x"], 2, "next: stile-netns create --help"),
     ("stile-web", ["--liten", "x"], 2, "unknown option '--liten'; did you mean '--listen'?"),
+    ("stile-spawner", ["-z"], 2, "unknown option '-z'"),
     ("stiled", ["--chek"], 2, "unknown option '--chek'; did you mean '--check'?"),
     ("stiled", ["--chek"], 2, "next: stiled --help")])
 def test_wrong_use_of_the_other_programs(program, words, code, said):

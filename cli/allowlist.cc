@@ -42,7 +42,7 @@ std::string_view remark_about(std::string_view reason) {
   if (reason == "address-forbidden") {
     return "resolves to a private address; private_exceptions would let it through";
   }
-  if (reason == "bad-request") return "not a host name";
+  if (reason == "bad-request") return "malformed, or with an underscore that no rule names";
   return {};
 }
 

@@ -172,7 +172,7 @@ void add_run(Command& stile) {
   command
       ->add_option("--files", options->files,
                    "view: the system and this directory; host: all files of this host")
-      ->type_name("view|host")
+      ->type_name("MODE")
       ->check(CLI::IsMember({"view", "host"}).description(""));
   auto* connect = command
                       ->add_option("--connect", options->connect,

@@ -310,7 +310,7 @@ int run(int argc, char** argv) {
   running
       ->add_option("--files", options.files,
                    "view: the system and this directory; host: all files of this host")
-      ->type_name("view|host")
+      ->type_name("MODE")
       ->check(CLI::IsMember({"view", "host"}).description(""));
   auto* checking = add("check", "test that the agents can reach only the proxy", check);
   checking->add_option("ID", options.id, "only this agent")->type_name("");

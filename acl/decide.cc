@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "acl/localhost.h"
 #include "acl/nearest_name.h"
 #include "acl/rule_search.h"
 #include "acl/token_request.h"
@@ -23,6 +24,8 @@ class Decider {
       : query_{query}, trace_{trace}, decision_{decision} {}
 
   void run() {
+    // For the log, even if a step refuses before it judges the port.
+    if (const auto port = parse_port(query_.authority.port)) decision_.port = *port;
     const bool passed = check_agent() && check_mode() && check_literal() && check_syntax() &&
                         check_port() && check_host() && check_usage() && check_request();
     if (passed && decision_.verdict == Verdict::deny) {
@@ -157,9 +160,7 @@ bool Decider::check_syntax() {
   };
   if (kind_ == HostParse::Kind::malformed) return bad(host_fault(query_.authority.host));
   if (!query_.authority.has_port) return bad("the request has no port");
-  const auto port = parse_port(query_.authority.port);
-  if (!port) return bad("the port is not a number from 1 to 65535");
-  decision_.port = *port;
+  if (decision_.port == 0) return bad("the port is not a number from 1 to 65535");
   if (kind_ == HostParse::Kind::name) {
     key_.emplace(decision_.host);
     if (decision_.host.has_underscore() && !rules_name_underscore()) {
@@ -169,7 +170,7 @@ bool Decider::check_syntax() {
   return pass(4, step, [&] {
     const std::string host =
         decision_.literal ? decision_.literal->text() : std::string{decision_.host.text()};
-    return host + " port " + std::to_string(*port);
+    return host + " port " + std::to_string(decision_.port);
   });
 }
 
@@ -306,9 +307,8 @@ bool Decider::check_batch(const RequestFacts& facts) {
   if (!can_spend_tokens(facts.method, facts.other_method)) return true;
   const bool is_plain = is_plain_path(facts.path);
   if (is_plain && !begins_batch(facts.path)) return true;
-  decision_.fault = is_plain
-                        ? "the tokens of a batch cannot be counted, and tokens are limited here"
-                        : "the path can be read in several ways; send it normalised";
+  decision_.fault =
+      is_plain ? batch_fault : "the path can be read in several ways; send it normalised";
   return refuse(11, "request", is_plain ? Reason::path_not_allowed : Reason::bad_request,
                 Holds::always, [&] { return std::string{decision_.fault}; });
 }
@@ -326,8 +326,9 @@ bool Decider::check_request() {
   const Inside& inside = *agent().inside;
   const RequestFacts& facts = *query_.inside;
   if (facts.wants_websocket && decision_.budget != nullptr && decision_.budget->tokens) {
+    decision_.fault = websocket_fault;
     return refuse(11, step, Reason::upgrade_not_allowed, Holds::always,
-                  [] { return std::string{"tokens in a WebSocket cannot be counted"}; });
+                  [] { return std::string{websocket_fault}; });
   }
   if (!check_batch(facts)) return false;
   const AllowMatch granted =
@@ -390,6 +391,7 @@ bool Decider::check_request() {
 bool Decider::is_for_a_person() const {
   if (query_.agent == nullptr || !agent().asks || !agent().takes_grants() || !key_) return false;
   if (decision_.host.text() == own_name || query_.budget_spent) return false;
+  if (is_localhost(decision_.host.text()) && !reaches_loopback(agent())) return false;
   switch (decision_.reason) {
     case Reason::host_not_allowed:
     case Reason::port_not_allowed:

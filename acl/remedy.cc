@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "acl/allowing_pattern.h"
+#include "acl/localhost.h"
 #include "acl/look_alike.h"
 #include "acl/refusal_words.h"
 #include "acl/rule_search.h"
+#include "acl/token_request.h"
 
 namespace stile::acl {
 namespace {
@@ -42,6 +44,7 @@ Remedy remedy_for(const RefusedRequest& request, const AgentPolicy* agent) {
         remedy.denied_by = denied.rule ? denied.rule.pattern() : "a regex that could not run";
         return remedy;
       }
+      if (is_localhost(parsed.host.text()) && !reaches_loopback(*agent)) return remedy;
       if (agent->look_alikes && !is_allowed_elsewhere(*agent, key)) {
         remedy.imitated = agent->look_alikes->find(parsed.host.text());
         if (!remedy.imitated.empty()) return remedy;
@@ -54,13 +57,20 @@ Remedy remedy_for(const RefusedRequest& request, const AgentPolicy* agent) {
 
 std::string cause_of(Reason reason, const Remedy& remedy, std::string_view fault) {
   const bool has_fault = reason == Reason::bad_request || reason == Reason::budget_exhausted ||
-                         reason == Reason::path_not_allowed;
+                         reason == Reason::path_not_allowed ||
+                         reason == Reason::upgrade_not_allowed;
   std::string cause{has_fault && !fault.empty() ? fault : refusal_words(reason).cause};
   if (!remedy.imitated.empty()) {
     cause += ", but it looks like " + remedy.imitated + ", which is allowed";
   }
   if (!remedy.denied_by.empty()) cause += ", and a deny rule names it";
   return cause;
+}
+
+std::string_view way_out(Reason reason, std::string_view fault) noexcept {
+  if (fault == batch_fault) return "send its requests one by one";
+  if (fault == websocket_fault) return "send requests without a WebSocket";
+  return refusal_words(reason).remedy;
 }
 
 }  // namespace stile::acl

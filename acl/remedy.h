@@ -33,4 +33,7 @@ struct Remedy {
 [[nodiscard]] std::string cause_of(Reason reason, const Remedy& remedy,
                                    std::string_view fault = {});
 
+// What the client can do about it: follows the cause after a semicolon.
+[[nodiscard]] std::string_view way_out(Reason reason, std::string_view fault = {}) noexcept;
+
 }  // namespace stile::acl

@@ -5,6 +5,12 @@
 
 namespace stile::acl {
 
+// Why a request is refused on a host with `tokens`, although the rules allow it.
+inline constexpr std::string_view batch_fault =
+    "the tokens of a batch cannot be counted, and tokens are limited here";
+inline constexpr std::string_view websocket_fault =
+    "the tokens of a WebSocket cannot be counted, and tokens are limited here";
+
 // False: a request that only reads or deletes. `other_method` is that of a field, as in
 // RequestFacts.
 [[nodiscard]] bool can_spend_tokens(std::string_view method,

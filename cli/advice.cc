@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "acl/localhost.h"
 #include "acl/look_alike.h"
 #include "acl/remedy.h"
 #include "acl/rule_search.h"
 #include "acl/secret.h"
+#include "acl/token_request.h"
 #include "base/quoted.h"
 #include "config/diagnostics.h"
 
@@ -54,6 +56,11 @@ std::string change_entry(const Refused& refused, const Situation& situation,
 }
 
 Advice allow(const Refused& refused, const Situation& situation, const std::string& pattern) {
+  if (pattern.empty() && acl::is_localhost(acl::parse_host(refused.host).host.text())) {
+    return {{},
+            "localhost is the host of the proxy itself, to which Stile does not connect; give the "
+            "service another name, and its address to private_exceptions"};
+  }
   // A pattern is LDH labels, a scheme and a port: nothing in it means anything to a shell.
   if (pattern.empty() || !is_plain_word(pattern)) {
     return {{}, "the host is malformed; no rule can allow it"};
@@ -187,7 +194,13 @@ Advice raise(const char* key, const char* section, const Situation& situation) {
 
 // Refused inside TLS that Stile ends.
 template <class Entry>
-Advice after_inside(std::string_view reason, const Entry& entry) {
+Advice after_inside(const Refused& refused, const Entry& entry) {
+  const std::string_view reason = refused.reason;
+  if (refused.detail == acl::batch_fault || refused.detail == acl::websocket_fault) {
+    return entry(refused.detail +
+                 ": it stays refused while `tokens` limits this host; send single requests, or "
+                 "remove `tokens` from the `budget` entry of this host");
+  }
   if (reason == "method-not-allowed") return entry("add the method to a `request` entry");
   if (reason == "path-not-allowed") return entry("add the path to a `request` entry");
   if (reason == "upgrade-not-allowed") return entry("set websocket = true in a `request` entry");
@@ -296,7 +309,7 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
   if (reason == "revoked") return after_revoked(refused, situation);
   if (reason == "rate-limited") return raise("in_flight_per_agent", "dns", situation);
   if (reason == "idle-timeout") return raise("idle_timeout_ms", "limits", situation);
-  return after_inside(reason, entry);
+  return after_inside(refused, entry);
 }
 
 namespace {

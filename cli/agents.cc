@@ -66,8 +66,9 @@ int print_all(const Json& answer, const Terminal& terminal) {
     table.add(std::move(row));
   }
   if (table.is_empty()) {
-    std::cout << "no agents: every request is refused as unknown-agent\n"
-                 "  next: add an [[agent]] to the config and `stile reload`, or: stile put-agent\n";
+    std::cout
+        << "no agents: every request is refused as unknown-agent\n"
+           "  note: add an [[agent]] to the config, then: stile reload; or: stile put-agent FILE\n";
   } else {
     table.print(std::cout, terminal);
   }

@@ -77,10 +77,11 @@ std::optional<CommandFailure> find_denied(const AllowOptions& options, const Sit
     if (rule.empty()) continue;
     const auto& revoked = situation.revoked;
     const bool is_revoked = std::find(revoked.begin(), revoked.end(), rule) != revoked.end();
-    return CommandFailure{failed, "denied-by-rule",
-                          host + " is denied by " + rule + ", which wins; nothing was saved",
-                          is_revoked ? "stile allow " + options.agent + ' ' + shell_word(rule)
-                                     : "remove the deny rule, then: stile check && stile reload"};
+    return CommandFailure{
+        failed, "denied-by-rule",
+        host + " is denied by " + rule + ", which wins; nothing was saved",
+        is_revoked ? "stile allow " + options.agent + ' ' + shell_word(rule) : "",
+        is_revoked ? "" : "remove the deny rule, then: stile check && stile reload"};
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "acl/allowing_pattern.h"
 #include "acl/host.h"
 #include "audit/text.h"
 #include "cli/suffixes.h"
@@ -41,7 +42,7 @@ std::string_view remark_about(std::string_view reason) {
   if (reason == "address-forbidden") {
     return "resolves to a private address; private_exceptions would let it through";
   }
-  if (reason == "bad-request") return "not a host name";
+  if (reason == "bad-request") return "malformed, or with an underscore that no rule names";
   return {};
 }
 
@@ -159,7 +160,13 @@ class Gatherer {
     if (need.without_tls > 0 && need.without_tls == need.let_through) {
       return "tcp://" + target.host + port;
     }
-    return has_port(ports_.ports, target.port) ? target.host : target.host + port;
+    if (has_port(ports_.ports, target.port)) return target.host;
+    // No tunnel shows what it would have carried: as `explain` advises, by the port.
+    if (need.let_through == 0) {
+      return acl::allowing_pattern(acl::Reason::port_not_allowed, target.scheme, target.host,
+                                   target.port);
+    }
+    return target.host + port;
   }
 
   [[nodiscard]] std::string imitated_by(const std::string& host) const {

@@ -75,7 +75,7 @@ int answer_ask(const AnswerOptions& options, bool allows) {
 
 void add_approve(Command& stile) {
   auto options = std::make_shared<AnswerOptions>();
-  auto command = stile.add("approve", "say yes to an ask: a grant with an end");
+  auto command = stile.add("approve", "allow what an ask is about, for a limited time");
   command.word("ASK", options->id, "its id, from `stile asks`").required();
   command.option("--for", options->duration, "how long: 10m, 1h30m (default: 10m)")
       .check(check_duration);
@@ -102,9 +102,9 @@ void add_approve(Command& stile) {
 
 void add_refuse(Command& stile) {
   auto options = std::make_shared<AnswerOptions>();
-  auto command = stile.add("refuse", "say no to an ask");
+  auto command = stile.add("refuse", "refuse what an ask is about");
   command.word("ASK", options->id, "its id, from `stile asks`").required();
-  command.option("--for", options->duration, "how long it is not asked again (default: 10m)")
+  command.option("--for", options->duration, "do not ask again for this time (default: 10m)")
       .check(check_duration);
   command.option("--reason", options->reason, "why, for the audit log");
   add_control_options(command, options->control);

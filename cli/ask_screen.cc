@@ -227,14 +227,14 @@ std::string AskScreen::row_text(const Row& row) const {
 
 std::vector<std::string> AskScreen::about() const {
   const Row* row = selected();
-  if (row == nullptr) return {"  nothing waits for an answer"};
+  if (row == nullptr) return {"  no request waits for an answer"};
   const Json& ask = row->ask;
   std::vector<std::string> lines{
       "  ask " + row->id + " of " + printable(text_of(ask, "agent")) + ": " + wanted(ask),
       "  refused otherwise as " + printable(text_of(ask, "reason")) + "; tried " +
           text_of(ask, "count") + " times, " + text_of(ask, "held") + " wait now"};
   const auto words = agents_words(ask);
-  lines.push_back(words.empty() ? "" : "  the agent says (its own word only): " + words);
+  lines.push_back(words.empty() ? "" : "  the agent says (untrusted): " + words);
   if (const auto alike = likeness(ask); !alike.empty()) lines.back() = "  take care: it " + alike;
   const Json& agent = object_of(about_, "agent");
   if (text_of(agent, "id") == text_of(ask, "agent")) {

@@ -35,7 +35,7 @@ int print_asks(const AsksOptions& options, const Json& answer, const Terminal& t
                seconds_text(number_of(one, "seconds_left")), agents_words(one)});
   }
   if (table.is_empty()) {
-    std::cout << "nothing waits for an answer\n";
+    std::cout << "no request waits for an answer\n";
     return fine;
   }
   table.print(std::cout, terminal);
@@ -65,7 +65,7 @@ int run_asks(const AsksOptions& options) {
 
 void add_asks(Command& stile) {
   auto options = std::make_shared<AsksOptions>();
-  auto command = stile.add("asks", "what agents want and no rule names: it waits for your answer");
+  auto command = stile.add("asks", "list requests that no rule names and that wait for a person");
   command.option("--agent", options->agent, "only this one");
   command.flag("--watch", options->watch, "on the whole screen, with keys to answer");
   add_control_options(command, options->control);
@@ -74,8 +74,8 @@ void add_asks(Command& stile) {
       "  stile asks\n"
       "  stile asks --watch\n"
       "  stile asks --json | jq -r '.asks[] | .id + \" \" + .host'\n"
-      "Agents ask if `unlisted = \"ask\"` is set for them. What an agent says about its wish is\n"
-      "only its own word: decide by the host.");
+      "Agents ask if `unlisted = \"ask\"` is set for them. What an agent says is untrusted\n"
+      "text: decide by the host.");
   command.does([options] { return run_asks(*options); });
 }
 

@@ -157,8 +157,9 @@ int watch_asks(const ControlOptions& options, const std::string& agent) {
     is_there = watch.run();
   }
   if (is_there) return fine;
-  return report({no_daemon, "no-daemon", "the daemon has gone", "systemctl status stiled"},
-                options);
+  return report(
+      {no_daemon, "no-daemon", "the connection to the daemon has ended", "systemctl status stiled"},
+      options);
 }
 
 }  // namespace stile::cli

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -41,14 +42,21 @@ CommandOutcome<std::vector<std::string>> logs_of(const AuditOptions& options,
   auto logs = audit_logs({}, std::move(*config));
   if (logs) return logs;
   CommandFailure failure = logs.error();
-  failure.advice = command + " FILE   (for a log in the journal: journalctl -u stiled -o cat | " +
-                   command + " -)";
+  failure.advice = "journalctl -u stiled -o cat | " + command + " -";
+  failure.note = "if the log is in a file: " + command + " FILE";
   return failure;
 }
 
 int verify_logs(const AuditOptions& options) {
   const auto logs = logs_of(options, "stile audit verify");
   if (!logs) return report(logs.error(), options.control);
+  const bool is_hidden = std::any_of(logs->begin(), logs->end(), [](const auto& file) {
+    return ::access(file.c_str(), R_OK) != 0 && errno == EACCES;
+  });
+  if (is_hidden) {
+    return report({failed, "no-permission", "no permission to read the log", as_root()},
+                  options.control);
+  }
   const auto check = [&](std::ostream& out, std::ostream& err) {
     return audit::verify(*logs, options.verify, out, err);
   };
@@ -94,11 +102,12 @@ class Shower {
     for (const auto& advice : advice_) std::cerr << advice;
     agents_.erase("");
     if (shown_ > 0 || filter_.agent.empty() || agents_.count(filter_.agent) > 0) return;
-    std::cerr << "stile: no line of agent " << in_quotes(filter_.agent) << "; the log has";
+    std::cerr << "stile: no line of agent " << in_quotes(filter_.agent) << "; the log has "
+              << (agents_.empty() ? "no line of any agent" : "lines of");
     for (const auto& agent : agents_) {
       std::cerr << (agent == *agents_.begin() ? " " : ", ") << in_quotes(agent);
     }
-    std::cerr << (agents_.empty() ? " none of any\n" : "\n");
+    std::cerr << '\n';
   }
 
  private:

@@ -1,8 +1,12 @@
 // stile ca: the certificates that clients of opened hosts have to trust.
+#include <unistd.h>
+
+#include <cerrno>
 #include <iostream>
 #include <memory>
 
 #include "base/files.h"
+#include "base/system_error.h"
 #include "cli/command_list.h"
 #include "cli/control_command.h"
 #include "cli/used_config.h"
@@ -22,6 +26,7 @@ int run_ca(const CaOptions& options) {
     return report({failed,
                    {},
                    "[intercept] ca is \"\": the CA is only in the daemon's memory",
+                   {},
                    "name a directory there, then restart the daemon"},
                   {});
   }
@@ -30,10 +35,15 @@ int run_ca(const CaOptions& options) {
   for (const auto* name : {"/ca.pem", "/next.pem", "/old.pem"}) {
     all += read_or_empty(directory + name);
   }
+  if (all.empty() && ::access(directory.c_str(), R_OK | X_OK) != 0 && errno == EACCES) {
+    return report({failed, {}, "cannot read " + directory + ": " + error_text(EACCES), as_root()},
+                  {});
+  }
   if (all.empty()) {
     return report({failed,
                    {},
-                   "there is no certificate in " + directory + ", or you cannot read it",
+                   "there is no certificate in " + directory,
+                   {},
                    "the daemon makes it when an agent has a `request` entry or a secret"},
                   {});
   }

@@ -106,7 +106,7 @@ int list_all(const config::Capabilities& capabilities, bool is_json) {
   } else if (table.is_empty()) {
     std::cerr
         << "stile: there are no capabilities in " << joined(Json{config::capability_directories()})
-        << "\n  next: STILE_CAPABILITIES=DIRECTORY stile can   (in the sources: capabilities)\n";
+        << "\n  note: name their directory in STILE_CAPABILITIES (in the sources: capabilities)\n";
     return failed;
   } else {
     table.print(std::cout, Terminal::of_output());

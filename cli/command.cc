@@ -17,21 +17,12 @@ namespace {
 
 // What --help shows after an option; `shown_as` replaces it.
 const char* value_name(std::string_view option) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 14> names{{
-      {"--agent", "AGENT"},
-      {"--audit", "LOG"},
-      {"--bytes-up", "SIZE"},
-      {"--ca", "FILE"},
-      {"--config", "FILE"},
-      {"--for", "TIME"},
-      {"--from", "TIME"},
-      {"--grant", "GRANT"},
-      {"--key", "FILE"},
-      {"--login", "PATH"},
-      {"--old", "FILE"},
-      {"--since", "TIME"},
-      {"--socket", "PATH"},
-      {"--wait", "TIME"},
+  constexpr std::array<std::pair<std::string_view, const char*>, 20> names{{
+      {"--agent", "AGENT"},   {"--audit", "LOG"}, {"--bytes-up", "SIZE"}, {"--ca", "FILE"},
+      {"--config", "FILE"},   {"--for", "TIME"},  {"--format", "FORMAT"}, {"--from", "TIME"},
+      {"--grant", "GRANT"},   {"--id", "ID"},     {"--key", "FILE"},      {"--login", "PATH"},
+      {"--method", "METHOD"}, {"--old", "FILE"},  {"--reason", "WORDS"},  {"--since", "TIME"},
+      {"--socket", "PATH"},   {"--tag", "TAG"},   {"--task", "NUMBER"},   {"--wait", "TIME"},
   }};
   for (const auto& [ending, name] : names) {
     if (option.ends_with(ending)) return name;
@@ -52,7 +43,7 @@ Option& Option::check(std::string (*problem)(const std::string& value)) {
 Option& Option::one_of(std::vector<std::string> values) {
   option_->check([values = std::move(values)](const std::string& value) -> std::string {
     if (std::find(values.begin(), values.end(), value) != values.end()) return {};
-    std::string problem = in_quotes(value) + " is none of";
+    std::string problem = in_quotes(value) + " is not one of";
     for (const auto& known : values) problem += (&known == &values.front() ? " " : ", ") + known;
     return problem;
   });
@@ -189,7 +180,7 @@ std::string usage_problem(const Chosen& chosen, const CLI::ParseError& error) {
   if (const auto left = app->remaining(); !left.empty() && left.front() != "--") {
     const bool is_option = left.front().size() > 1 && left.front().starts_with('-');
     if (is_option) return "unknown option " + in_quotes(left.front());
-    return in_quotes(left.front()) + " is one word too many";
+    return in_quotes(left.front()) + " is one argument too many";
   }
   return error.what();
 }
@@ -197,6 +188,11 @@ std::string usage_problem(const Chosen& chosen, const CLI::ParseError& error) {
 int complain(std::string_view path, std::string_view problem) {
   std::cerr << path << ": " << problem << "\n  next: " << path << " --help\n";
   return misused;
+}
+
+std::string& typed() {
+  static std::string words{"stile"};
+  return words;
 }
 
 // `stile help allow` is `stile allow --help`.
@@ -209,6 +205,10 @@ Words without_help_command(Words words) {
 }
 
 }  // namespace
+
+std::string typed_command() { return typed(); }
+
+std::string as_root() { return "sudo " + typed(); }
 
 int misuse(std::string_view command, std::string_view problem) {
   return complain("stile " + std::string{command}, problem);
@@ -224,6 +224,7 @@ int run_command_line(Words words, const std::vector<AddCommand*>& commands) {
   Command stile{&app, &action};
   for (const auto& add : commands) add(stile);
   words = without_help_command(std::move(words));
+  for (const auto& word : words) typed() += ' ' + shell_word(word);
   Words reversed{words.rbegin(), words.rend()};  // CLI11 takes the words in reverse order
   try {
     app.parse(std::move(reversed));

@@ -80,6 +80,10 @@ using AddCommand = void(Command& stile);
 [[nodiscard]] int run_command_line(std::vector<std::string> words,
                                    const std::vector<AddCommand*>& commands);
 
+// The command line as it was typed, to be pasted; and the same as root.
+[[nodiscard]] std::string typed_command();
+[[nodiscard]] std::string as_root();
+
 // For errors that show only after parsing: prints the problem. Returns the exit status.
 [[nodiscard]] int misuse(std::string_view command, std::string_view problem);
 

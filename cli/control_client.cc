@@ -35,34 +35,34 @@ CommandFailure no_permission(const std::string& path) {
   if (::stat(path.c_str(), &status) == 0) {
     if (status.st_gid == 0) {  // never advise a user to join root's group
       failure.message += ": only root may";
-      failure.advice = "sudo stile …";
+      failure.advice = as_root();
       return failure;
     }
     const auto group = printable(group_name(status.st_gid));
     failure.message += ": only root and the group " + group + " may";
     failure.advice =
-        "sudo usermod -aG " + group + " \"$USER\"   (then log in again), or: sudo stile …";
+        "sudo usermod -aG " + group + " \"$USER\"   # then log in again; or: " + as_root();
   } else {
     failure.message += ": you cannot enter its directory";
-    failure.advice = "sudo stile …";
+    failure.advice = as_root();
   }
   return failure;
 }
 
-CommandFailure nobody_there(const std::vector<std::string>& paths) {
+CommandFailure no_daemon_at(const std::vector<std::string>& paths) {
   std::string message = "no daemon at ";
   for (const auto& path : paths) {
     if (&path != &paths.front()) message += ", nor at ";
     message += printable(path);
   }
   return {no_daemon, "no-daemon", std::move(message),
-          "systemctl status stiled   (or name its socket: --socket PATH)"};
+          "systemctl status stiled   # or name its socket: --socket PATH"};
 }
 
 }  // namespace
 
 CommandFailure failure_of(const control::ClientError& error, const std::string& path) {
-  if (error.kind == control::ClientError::Kind::absent) return nobody_there({path});
+  if (error.kind == control::ClientError::Kind::absent) return no_daemon_at({path});
   if (error.kind == control::ClientError::Kind::forbidden) return no_permission(path);
   return {failed, "no-answer", printable(error.message), "journalctl -u stiled -n 50"};
 }
@@ -75,7 +75,7 @@ CommandOutcome<control::ControlClient> connect(const std::vector<std::string>& p
     if (problem || client.error().kind == control::ClientError::Kind::absent) continue;
     problem = failure_of(client.error(), path);
   }
-  return problem ? *problem : nobody_there(paths);
+  return problem ? *problem : no_daemon_at(paths);
 }
 
 }  // namespace stile::cli

@@ -9,12 +9,13 @@
 
 namespace stile::cli {
 
-// What went wrong, and what to type next.
+// What went wrong, and what to do next.
 struct CommandFailure {
-  int status = 1;       // exit status
-  std::string code;     // of the daemon, or "no-daemon", "no-permission", "no-answer"
-  std::string message;  // one sentence
-  std::string advice;   // the next command; may be empty
+  int status = 1;         // exit status
+  std::string code;       // of the daemon, or "no-daemon", "no-permission", "no-answer"
+  std::string message;    // one sentence
+  std::string advice;     // the next command, to paste; may be empty, and end in "   # a remark"
+  std::string note = {};  // what no command can do; may be empty
 };
 template <class T>
 using CommandOutcome = boost::system::result<T, CommandFailure>;

@@ -17,9 +17,11 @@
 namespace stile::cli {
 namespace {
 
-// The command that sends an action.
-std::string command_of(const std::string& action) {
+// The command that sends this request.
+std::string command_of(const Json& request) {
+  const std::string action = text_of(request, "action");
   if (action == "agent") return "agents";
+  if (action == "answer") return text_of(request, "verdict") == "deny" ? "refuse" : "approve";
   if (action == "budget-reset") return "budget reset";
   return action;
 }
@@ -27,21 +29,26 @@ std::string command_of(const std::string& action) {
 std::string advice_for(const std::string& code, const Json& request) {
   const std::string action = text_of(request, "action");
   if (code == "unknown-agent") return "stile agents";
-  if (code == "forbidden") return "sudo stile …   (you may use only the read-only socket)";
+  if (code == "forbidden") return as_root() + "   # this user may only look";
+  if (code == "denied-by-rule") return {};
+  if (code == "config-error") {
+    return action == "put-agent" ? "" : "stile check   # nothing was changed";
+  }
+  if (action == "revoke" && has(request, "grant")) {
+    return "stile agents " + shell_word(text_of(request, "agent")) + "   # lists the grants";
+  }
+  if (code == "conflict") return action == "answer" ? "stile asks" : "stile agents";
+  if (code == "internal") return "journalctl -u stiled -n 50";
+  if (code == "unknown-action") return "stiled --version; stile --version   # do they differ?";
+  return "stile " + (action.empty() ? std::string{} : command_of(request) + ' ') + "--help";
+}
+
+std::string note_for(const std::string& code, const Json& request) {
   if (code == "denied-by-rule") {
     return "remove the deny rule from the config, then: stile check && stile reload";
   }
-  if (code == "config-error") {
-    return action == "put-agent" ? "fix the card; nothing was changed"
-                                 : "stile check   (nothing was changed)";
-  }
-  if (action == "revoke" && has(request, "grant")) {
-    return "stile agents " + shell_word(text_of(request, "agent")) + "   (it lists the grants)";
-  }
-  if (code == "conflict") return "stile agents";
-  if (code == "internal") return "journalctl -u stiled -n 50";
-  if (code == "unknown-action") return "stiled --version; stile --version   (do they differ?)";
-  return "stile " + (action.empty() ? std::string{} : command_of(action) + ' ') + "--help";
+  const bool is_card = code == "config-error" && text_of(request, "action") == "put-agent";
+  return is_card ? "fix the card; nothing was changed" : "";
 }
 
 constexpr std::size_t most_listed = 10;
@@ -76,8 +83,12 @@ CommandFailure refused(control::ControlClient& client, const Json& request, cons
   const Json& error = object_of(answer, "error");
   CommandFailure failure{failed, text_of(error, "code"), text_of(error, "message"), {}};
   if (failure.message.empty()) failure.message = "the daemon refused it without a reason";
-  failure.advice =
-      has(error, "hint") ? printable(text_of(error, "hint")) : advice_for(failure.code, request);
+  if (has(error, "hint")) {
+    failure.advice = printable(text_of(error, "hint"));
+  } else {
+    failure.advice = advice_for(failure.code, request);
+    failure.note = note_for(failure.code, request);
+  }
   if (failure.code == "unknown-agent") {
     failure.message += known_agents(client, text_of(request, "agent"));
   }
@@ -90,7 +101,7 @@ void add_control_options(Command& command, ControlOptions& options) {
   command.option("--socket", options.socket,
                  "the daemon's control socket (default: $STILE_SOCKET, else the config's)");
   command.option("--run", options.run, "the stile run of this process id, instead of a daemon")
-      .shown_as("NAME");
+      .shown_as("PID");
   command.flag("--json", options.json, "print the daemon's answer as JSON");
 }
 
@@ -103,7 +114,13 @@ CommandOutcome<control::ControlClient> connect(const ControlOptions& options, Ac
   if (peers == Peers::daemon_or_run && client.error().code == "no-daemon" && is_anywhere(options)) {
     if (auto run = connect_to_only_run()) return std::move(*run);
   }
-  if (access == Access::change || client.error().code != "no-permission") return client;
+  if (client.error().code != "no-permission") return client;
+  if (const auto runs = own_runs(); !runs.empty() && is_anywhere(options)) {
+    CommandFailure failure = client.error();
+    failure.note = "for a stile run of your own, add:\n        " + runs;
+    client = std::move(failure);
+  }
+  if (access == Access::change) return client;
   std::vector<std::string> siblings;
   for (const auto& path : paths) {
     siblings.push_back(std::filesystem::path{path}.replace_filename("read.sock").string());
@@ -152,6 +169,7 @@ int report(const CommandFailure& failure, const ControlOptions& options) {
   if (!failure.advice.empty()) {
     std::cerr << "  next: " << addressed(failure.advice, options) << '\n';
   }
+  if (!failure.note.empty()) std::cerr << "  note: " << failure.note << '\n';
   if (options.json) {
     const Json error{{"code", failure.code}, {"message", failure.message}};
     std::cout << dump({{"ok", false}, {"error", error}}) << '\n';
@@ -169,7 +187,7 @@ void print_rejected_cards(const Json& answer, const Terminal& terminal) {
       std::cout << "    " << Cell{problem}.text << '\n';
     }
   }
-  if (!rejected.empty()) std::cout << "  next: fix the cards, then: stile check && stile reload\n";
+  if (!rejected.empty()) std::cout << "  note: fix the cards, then: stile check && stile reload\n";
 }
 
 int ask(const ControlOptions& options, Access access, const Json& request, const Print& print) {

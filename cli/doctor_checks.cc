@@ -114,7 +114,7 @@ void check_space(const std::string& subject, const std::string& wanted, Findings
   const bool is_full = left < least_free_bytes || left < total / least_free_part || has_no_files;
   findings.push_back({subject, is_full ? FindingState::wrong : FindingState::good,
                       folder + ": " + bytes_text(left) + " free" +
-                          (has_no_files ? ", but hardly a file can be made" : ""),
+                          (has_no_files ? ", but almost no inodes for new files" : ""),
                       is_full ? "df -h " + shell_word(folder) : ""});
 }
 
@@ -176,7 +176,9 @@ void check_config(const std::optional<std::string>& file, Findings& findings,
   const auto command = "stile check" + (file ? ' ' + shell_word(*file) : std::string{});
   auto read = read_config(file);
   if (!read) {
-    findings.push_back({"config", FindingState::wrong, first_line(read.error().message), command});
+    const auto& advice = read.error().advice;
+    findings.push_back({"config", advice.empty() ? FindingState::wrong : FindingState::unsure,
+                        first_line(read.error().message), advice.empty() ? command : advice});
     return;
   }
   const auto refused = read->loaded.cards.rejected.size();
@@ -200,13 +202,15 @@ Finding daemon_finding(const std::string& path, const Json& status, const Contro
   if (flag_of(status, "draining")) {
     finding.state = FindingState::wrong;
     finding.detail += "; it is draining: it refuses new requests, and ends";
-    finding.next = "systemctl start stiled   (after it has ended)";
+    finding.next = "systemctl start stiled   # after it has ended";
   } else if (mode == "offline") {
     finding.state = FindingState::wrong;
     finding.detail += ": all requests of all agents are refused";
-    finding.next = flag_of(object_of(status, "fleet"), "offline")
-                       ? std::string{fleet_offline_note}
-                       : addressed("stile mode enforce", options);
+    if (flag_of(object_of(status, "fleet"), "offline")) {
+      finding.detail.append("; ").append(fleet_offline_note);
+    } else {
+      finding.next = addressed("stile mode enforce", options);
+    }
   }
   return finding;
 }

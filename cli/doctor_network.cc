@@ -78,6 +78,15 @@ class Probe {
   bool is_there_ = false;
 };
 
+// The daemon binds an address before it exists, such as the gateway of agents.
+bool is_own_address(config::Endpoint endpoint) {
+  endpoint.port = 0;
+  const auto address = to_system(endpoint);
+  const UniqueFd fd{::socket(address.bytes.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  const auto* bytes = reinterpret_cast<const sockaddr*>(&address.bytes);
+  return !fd || ::bind(fd.get(), bytes, address.size) == 0 || errno != EADDRNOTAVAIL;
+}
+
 // Asks for the name servers of the root zone, which every resolver knows; any answer is enough.
 bool answers_dns(const config::Endpoint& server) {
   const Probe probe{server, SOCK_DGRAM};
@@ -110,6 +119,14 @@ std::vector<config::Endpoint> servers_of_system() {
 void check_listeners(const config::Settings& settings, Findings& findings) {
   for (const auto& endpoint : settings.server.listen) {
     if (!endpoint.unix_path.empty()) continue;
+    if (!is_own_address(endpoint)) {
+      const bool is_gateway = endpoint.address == settings.netns.gateway;
+      findings.push_back({"listener", FindingState::unsure,
+                          endpoint.text() + ": this host does not have the address" +
+                              (is_gateway ? " yet; stile-netns adds it with the first agent" : ""),
+                          is_gateway ? "" : "ip address"});
+      continue;
+    }
     const Probe probe{endpoint, SOCK_STREAM};
     const auto problem = probe.is_there() ? std::string{} : ": " + error_text(errno);
     findings.push_back({"listener", probe.is_there() ? FindingState::good : FindingState::wrong,

@@ -50,7 +50,7 @@ Result<Cluster> open_cluster(const FleetOptions& options) {
   if (!settings) {
     Error problem = settings.error();
     if (::access(options.config.c_str(), R_OK) != 0) {
-      problem.message += "\n  next: name a file with the section [fleet]: -c FILE";
+      problem.message += "\n  note: name a file with the section [fleet]: -c FILE";
     }
     return problem;
   }
@@ -334,7 +334,7 @@ void add_signing(Command& command, FleetOptions& options) {
 }  // namespace
 
 void add_fleet(Command& stile) {
-  auto fleet = stile.add("fleet", "sign and publish policy for many hosts, and look at them");
+  auto fleet = stile.add("fleet", "sign and publish policy for many hosts, and show their state");
   fleet.examples(
       "Examples:\n"
       "  stile fleet keygen fleet.key\n"

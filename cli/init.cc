@@ -101,7 +101,7 @@ std::vector<std::string> words_in(const std::string& text) {
 std::string check_id(const std::string& text) {
   const auto settings = config::parse_settings("[[agent]]\nid = \"" + text + "\"\n", "");
   const bool is_plain = text.find_first_of("\"\\\n") == std::string::npos;
-  return settings && is_plain ? "" : "lower-case letters, digits and hyphens, please";
+  return settings && is_plain ? "" : "use lower-case letters, digits and hyphens";
 }
 std::string check_source(const std::string& text) {
   for (const auto& word : words_in(text)) {
@@ -109,22 +109,23 @@ std::string check_source(const std::string& text) {
       return in_quotes(word) + " is not an address like 10.200.0.2 or 10.200.0.0/24";
     }
   }
-  return words_in(text).empty() ? "at least one address" : "";
+  return words_in(text).empty() ? "enter at least one address" : "";
 }
 std::string check_hosts(const std::string& text) {
   for (const auto& word : words_in(text)) {
     if (auto problem = check_pattern(word); !problem.empty()) return problem;
-    if (word.find_first_of("\"\\") != std::string::npos) return "no regexes here; write them later";
+    if (word.find_first_of("\"\\") != std::string::npos)
+      return "a regex with \\ or \" cannot be entered here; add it to the file later";
   }
   return {};
 }
 std::string check_endpoint(const std::string& text) {
   const auto settings = config::parse_settings("[server]\nlisten = [\"" + text + "\"]\n", "");
   const bool is_plain = text.find_first_of("\"\\\n") == std::string::npos;
-  return settings && is_plain ? "" : "an address and a port, like 127.0.0.1:3128";
+  return settings && is_plain ? "" : "enter an address and a port, like 127.0.0.1:3128";
 }
 std::string check_mode_word(const std::string& text) {
-  return text == "enforce" || text == "observe" ? "" : "enforce or observe";
+  return text == "enforce" || text == "observe" ? "" : "enter enforce or observe";
 }
 
 CommandOutcome<FirstConfig> ask_questions() {
@@ -138,7 +139,7 @@ CommandOutcome<FirstConfig> ask_questions() {
   const auto source =
       id ? questions.ask("addresses that it comes from", "127.0.0.0/8", check_source)
          : std::nullopt;
-  const auto hosts = source ? questions.ask("hosts that it may reach, with blanks between",
+  const auto hosts = source ? questions.ask("hosts that it may reach, separated by blanks",
                                             "api.anthropic.com api.openai.com", check_hosts)
                             : std::nullopt;
   const auto listen =
@@ -219,7 +220,9 @@ CommandOutcome<void> write_new(const std::string& path, const std::string& text)
 int run_init(const InitOptions& options) {
   const ControlOptions control;
   if (std::find(options.logs.begin(), options.logs.end(), "-") != options.logs.end()) {
-    return misuse("init", "--audit: a log is read twice, so standard input will not do");
+    return misuse(
+        "init",
+        "--audit: standard input cannot be used, because the log is read twice; name a file");
   }
   const auto config = options.logs.empty() ? ask_questions() : read_from(options.logs);
   if (!config) return report(config.error(), control);
@@ -235,7 +238,7 @@ int run_init(const InitOptions& options) {
   if (const auto written = write_new(options.write, text); !written) {
     return report(written.error(), control);
   }
-  std::cout << options.write << " is written\n  next: stile check " << options.write << '\n';
+  std::cout << "wrote " << options.write << "\n  next: stile check " << options.write << '\n';
   return fine;
 }
 

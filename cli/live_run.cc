@@ -26,13 +26,24 @@ std::string list_of_runs(const std::vector<control::RunSocket>& runs) {
 
 }  // namespace
 
+std::string own_runs() {
+  std::string list;
+  for (const auto& run : control::live_runs(control::run_socket_folder())) {
+    list += (list.empty() ? "--run " : "\n        --run ") + described(run);
+  }
+  return list;
+}
+
 CommandOutcome<control::ControlClient> connect_to_run(const std::string& name) {
   const auto runs = control::live_runs(control::run_socket_folder());
   const auto found =
       std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return run.name == name; });
   if (found != runs.end()) return cli::connect({found->path});
-  return CommandFailure{no_daemon, "no-daemon", "there is no stile run " + in_quotes(name),
-                        runs.empty() ? "" : "--run NAME, one of:\n        " + list_of_runs(runs)};
+  return CommandFailure{no_daemon,
+                        "no-daemon",
+                        "there is no stile run " + in_quotes(name),
+                        {},
+                        runs.empty() ? "" : "these run:\n        " + list_of_runs(runs)};
 }
 
 std::optional<CommandOutcome<control::ControlClient>> connect_to_only_run() {
@@ -40,9 +51,11 @@ std::optional<CommandOutcome<control::ControlClient>> connect_to_only_run() {
   if (runs.empty()) return std::nullopt;
   if (runs.size() > 1) {
     return CommandFailure{
-        misused, "several-runs",
+        misused,
+        "several-runs",
         "no daemon is running, but " + std::to_string(runs.size()) + " stile runs are",
-        "say which one with --run NAME:\n        " + list_of_runs(runs)};
+        {},
+        "choose one with --run PID:\n        " + list_of_runs(runs)};
   }
   std::cerr << "stile: no daemon; asking stile run " << described(runs.front()) << '\n';
   return cli::connect({runs.front().path});

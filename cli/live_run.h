@@ -14,4 +14,7 @@ namespace stile::cli {
 // The only run, which is named on stderr. Fails with a list if there are several; nullopt: none.
 [[nodiscard]] std::optional<CommandOutcome<control::ControlClient>> connect_to_only_run();
 
+// "--run 4242  stile run …", one line each; empty: no `stile run` of this user is running.
+[[nodiscard]] std::string own_runs();
+
 }  // namespace stile::cli

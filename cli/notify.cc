@@ -175,7 +175,7 @@ int run_notify(const NotifyOptions& options) {
         std::this_thread::sleep_for(reconnect_pause);
       }
     } else if (!watching->wait()) {
-      std::cerr << "stile notify: the daemon has gone; waiting for it\n";
+      std::cerr << "stile notify: the connection to the daemon has ended; trying again\n";
       watching.reset();
     }
     if (auto message = notices.due(steady_clock::now())) sender.add(std::move(*message));
@@ -188,7 +188,7 @@ int run_notify(const NotifyOptions& options) {
 
 void add_notify(Command& stile) {
   auto options = std::make_shared<NotifyOptions>();
-  auto command = stile.add("notify", "tell a webhook of asks, bursts of refusals, budgets");
+  auto command = stile.add("notify", "post asks, bursts of refusals and low budgets to a webhook");
   command.option("--webhook", options->webhook, "where to: https://…").shown_as("URL").required();
   command.option("--format", options->format, "json, slack or ntfy (default: json)")
       .one_of({"json", "slack", "ntfy"});
@@ -199,9 +199,8 @@ void add_notify(Command& stile) {
       "Examples:\n"
       "  stile notify --webhook https://ntfy.example.org/stile --format ntfy\n"
       "  HTTPS_PROXY=http://127.0.0.1:3128 stile notify --webhook https://hooks.example.org/x\n"
-      "Runs until it is ended. Sends again what was not taken; each event has an id that stays "
-      "the\n"
-      "same. What an agent wrote, paths and queries are never sent.");
+      "Runs until it is ended. Repeats a message that was not accepted; each event has an id that\n"
+      "stays the same. What an agent wrote, paths and queries are never sent.");
   command.does([options] { return run_notify(*options); });
 }
 

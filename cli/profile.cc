@@ -81,7 +81,7 @@ int list_profiles(const std::vector<std::string>& directories, bool is_json) {
     std::cout << Json{{"profiles", list}}.dump() << '\n';
   } else if (table.is_empty()) {
     std::cerr << "stile: there are no profiles in " << joined(Json{directories})
-              << "\n  next: STILE_PROFILES=DIRECTORY stile profile   (in the sources: profiles)\n";
+              << "\n  note: name their directory in STILE_PROFILES (in the sources: profiles)\n";
     return failed;
   } else {
     table.print(std::cout, Terminal::of_output());

@@ -1,11 +1,10 @@
 // stile put-agent, stile remove-agent: add and remove agents while the daemon runs.
 #include <algorithm>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 
 #include "base/quoted.h"
+#include "cli/card_file.h"
 #include "cli/command_list.h"
 #include "cli/control_command.h"
 #include "config/diagnostics.h"
@@ -20,25 +19,11 @@ struct PutAgentOptions {
 
 // Sends the card's own text: parsing and writing it again would lose duplicate keys, which the
 // daemon refuses.
-CommandOutcome<std::string> read_card(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") file.open(path);
-  std::istream& in = path == "-" ? std::cin : file;
-  std::string text{std::istreambuf_iterator<char>{in}, {}};
-  if (!in && text.empty()) {
-    return CommandFailure{failed, "config-error", "cannot read the card " + path, "ls -l " + path};
-  }
-  if (!Json::parse(text).is_object()) {
-    return CommandFailure{failed, "config-error", path + " is not a JSON object", "jq . " + path};
-  }
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return text;
-}
-
 int put(const PutAgentOptions& options) {
-  const auto card = read_card(options.file);
+  auto card = read_card(options.file);
   if (!card) return report(card.error(), options.control);
+  std::replace_if(
+      card->begin(), card->end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   auto client = connect(options.control, Access::change);
   if (!client) return report(client.error(), options.control);
   const auto answer = send_text(*client, R"({"action":"put-agent","card":)" + *card + '}',

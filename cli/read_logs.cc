@@ -17,16 +17,16 @@ CommandOutcome<Seen> read_logs(const std::vector<std::string>& files) {
     if (const auto read = seen.read(file); !read) {
       const bool is_hidden = ::access(file.c_str(), F_OK) == 0 || errno == EACCES;
       return CommandFailure{failed, "no-log", "cannot read " + read.error().message,
-                            is_hidden ? "sudo stile …   or name another log" : "name another log"};
+                            is_hidden ? as_root() : "", is_hidden ? "" : "name another log"};
     }
   }
   if (seen.foreign_lines() > 0) {
     std::cerr << "stile: " << audit::counted(seen.foreign_lines(), "line")
-              << " passed over: not of an audit log in JSON\n";
+              << " ignored: not of an audit log in JSON\n";
   }
   if (seen.dropped() > 0) {
     std::cerr << "stile: " << audit::counted(seen.dropped(), "request")
-              << " passed over: more different hosts than can be kept\n";
+              << " ignored: more different hosts than can be kept\n";
   }
   return seen;
 }

@@ -66,7 +66,7 @@ void add_revoke(Command& stile) {
   command.examples(
       "Examples:\n"
       "  stile revoke alpha wheels.example.org\n"
-      "  stile revoke alpha --grant 7f3a      (the ids are in `stile agents alpha`)\n"
+      "  stile revoke alpha --grant 7f3a      # the ids are in `stile agents alpha`\n"
       "A host that the policy itself allows is denied until `stile allow`, or until that agent's\n"
       "entry in the config changes.");
   command.does([options] { return run_revoke(*options); });

@@ -10,6 +10,8 @@
 #include <memory>
 #include <tuple>
 
+#include "acl/host.h"
+#include "acl/localhost.h"
 #include "acl/pattern.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
@@ -22,15 +24,11 @@
 namespace stile::cli {
 namespace {
 
-bool is_localhost(const std::string& name) {
-  return name == "localhost" || name.ends_with(".localhost");
-}
-
 // What a pattern can allow: never the host itself under that name.
 std::string check_allowed(const std::string& text) {
   const auto pattern = acl::Pattern::parse(text);
   if (!pattern) return pattern.error().message;
-  if (pattern->kind == acl::Pattern::Kind::regex || !is_localhost(pattern->name)) return {};
+  if (pattern->kind == acl::Pattern::Kind::regex || !acl::is_localhost(pattern->name)) return {};
   return text +
          " can never work: inside, localhost is the command itself, not this host; give the " +
          "service another name (see \"A service of this host\" in docs/run.md)";
@@ -69,6 +67,11 @@ std::string check_exposed(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) return {};
   return path + " does not exist; there is nothing to expose";
+}
+
+std::string check_port(const std::string& text) {
+  if (!acl::parse_port(text)) return in_quotes(text) + " is not a port from 1 to 65535";
+  return text == "3128" ? "3128 is the port of the command's own proxy" : "";
 }
 
 // `--allow A B -- COMMAND` would run B.
@@ -169,27 +172,22 @@ void add_run(Command& stile) {
   command
       ->add_option("--files", options->files,
                    "view: the system and this directory; host: all files of this host")
-      ->type_name("view|host")
-      ->check(CLI::IsMember({"view", "host"}));
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"view", "host"}).description(""));
   auto* connect = command
                       ->add_option("--connect", options->connect,
                                    "use the daemon at this control socket as its proxy")
                       ->type_name("SOCKET")
                       ->excludes(config)
                       ->excludes(audit);
-  const CLI::Validator not_the_proxy{[](const std::string& port) {
-                                       return port == "3128" ? std::string{"3128 is the port of the command's own proxy"}
-                              : std::string{};
-                                     },
-                                     ""};
   for (auto [flag, ports, help] :
-       {std::tuple{"--publish", &options->publish, "this port of it is on 127.0.0.1 here, too"},
+       {std::tuple{"--publish", &options->publish,
+                   "127.0.0.1:PORT of this host leads to 127.0.0.1:PORT inside"},
         std::tuple{"--host-port", &options->host_port,
-                   "this port of 127.0.0.1 here is there, too"}}) {
+                   "127.0.0.1:PORT inside leads to 127.0.0.1:PORT of this host"}}) {
     command->add_option(flag, *ports, help)
         ->type_name("PORT")
-        ->check(CLI::Range(1, 65535))
-        ->check(not_the_proxy)
+        ->check(check_port)
         ->allow_extra_args(false)
         ->take_all()
         ->excludes(connect);  // the daemon's log would not have them

@@ -19,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/edit_list.h"
 #include "config/card.h"
+#include "config/embedded.h"
 #include "config/load.h"
 #include "config/schema.h"
 
@@ -27,8 +28,8 @@ namespace {
 
 using Rules = std::vector<std::string>;
 
-CommandFailure cannot_save(const std::string& message, std::string advice = {}) {
-  return {failed, "cannot-save", message, std::move(advice)};
+CommandFailure cannot_save(const std::string& message, std::string advice, std::string note = {}) {
+  return {failed, "cannot-save", message, std::move(advice), std::move(note)};
 }
 
 std::string by_hand(const std::string& file, const Rules& patterns) {
@@ -48,7 +49,7 @@ std::string file_of(const std::string& entry) {
 CommandOutcome<std::string> read_file(const std::string& file) {
   std::ifstream in{file, std::ios::binary};
   std::string text{std::istreambuf_iterator<char>{in}, {}};
-  if (!in) return cannot_save("cannot read " + file + ": " + error_text(errno), "sudo stile …");
+  if (!in) return cannot_save("cannot read " + file + ": " + error_text(errno), as_root());
   return CommandOutcome<std::string>{boost::system::in_place_value, std::move(text)};
 }
 
@@ -151,17 +152,22 @@ class TemporaryFile {
 CommandOutcome<FileChange> plan_rules(const std::string& entry, const std::string& agent,
                                       const Rules& patterns) {
   if (entry == "put-agent" || entry.empty()) {
-    return cannot_save(agent + " is in no file: it was added with put-agent",
-                       "stile put-agent FILE, with the hosts in its card");
+    return cannot_save(agent + " is in no file: it was added with put-agent", {},
+                       "add the hosts to its card, then: stile put-agent FILE");
+  }
+  if (file_of(entry) == config::embedded_name) {
+    return cannot_save("the daemon has no config file, and uses its embedded default", {},
+                       "write one with `stile init --write stile.toml`, and start: stiled -c "
+                       "stile.toml");
   }
   if (!entry.starts_with('/')) {  // relative to the daemon's start directory, which is unknown
-    return cannot_save("the daemon names its config by a relative path: " + file_of(entry),
+    return cannot_save("the daemon names its config by a relative path: " + file_of(entry), {},
                        by_hand(file_of(entry), patterns));
   }
   if (entry.starts_with(runtime_cards)) {
     return cannot_save(
-        "the card of " + agent + " belongs to stile-netns, which would overwrite the change",
-        "stile-netns create " + agent + " --card FILE, with the hosts in that card");
+        "the card of " + agent + " belongs to stile-netns, which would overwrite the change", {},
+        "add the hosts to a card, then: stile-netns create " + agent + " --card FILE");
   }
   std::error_code problem;
   const auto real = std::filesystem::canonical(file_of(entry), problem);
@@ -185,12 +191,12 @@ CommandOutcome<FileChange> plan_rules(const std::string& entry, const std::strin
   if (added.empty()) return FileChange{file, *text, *text};
   const auto edited = edit(*text, *found, file, added, syntax);
   if (!edited) {
-    return cannot_save(file + " cannot be edited safely: " + edited.error().message,
+    return cannot_save(file + " cannot be edited safely: " + edited.error().message, {},
                        by_hand(file, added));
   }
   const auto after = read_document(*edited, file, syntax);
   if (!after || !differ_only_by(*before, *after, agent, added)) {
-    return cannot_save(file + " cannot be edited safely: the result would not mean the same",
+    return cannot_save(file + " cannot be edited safely: the result would not mean the same", {},
                        by_hand(file, added));
   }
   return FileChange{file, *text, *edited};
@@ -198,7 +204,7 @@ CommandOutcome<FileChange> plan_rules(const std::string& entry, const std::strin
 
 CommandOutcome<void> write_change(const FileChange& change) {
   const auto cannot = [&](const std::string& what) {
-    return cannot_save(what + ' ' + change.file + ": " + error_text(errno), "sudo stile …");
+    return cannot_save(what + ' ' + change.file + ": " + error_text(errno), as_root());
   };
   struct stat status {};
   if (::stat(change.file.c_str(), &status) != 0) return cannot("cannot read");
@@ -211,7 +217,7 @@ CommandOutcome<void> write_change(const FileChange& change) {
   const auto now = read_file(change.file);
   if (!now) return now.error();
   if (*now != change.before)
-    return cannot_save(change.file + " was changed meanwhile", "try again");
+    return cannot_save(change.file + " was changed meanwhile", typed_command());
   if (!fresh.replace(change.file)) return cannot("cannot replace");
   return {};
 }

@@ -46,7 +46,8 @@ void count(const audit::Line& line, SeenOutcome& outcome) {
 
 std::string target_text(const SeenTarget& target) {
   const auto scheme = target.scheme == acl::Scheme::http ? "http://" : "";
-  return scheme + printable(target.host) + ':' + std::to_string(target.port);
+  const auto port = target.port == 0 ? "" : ':' + std::to_string(target.port);  // 0: none named
+  return scheme + printable(target.host) + port;
 }
 
 std::uint64_t SeenOutcome::count() const {

@@ -97,7 +97,7 @@ void add_send(Command& stile) {
   auto options = std::make_shared<SendOptions>();
   auto command = stile.add("send", "start a task of a worker, and show what it writes");
   command.word("WORKER", options->id, "its id").required();
-  command.words("TEXT", options->words, "the message, which the task reads as its input")
+  command.words("MESSAGE", options->words, "the message, which the task reads as its input")
       .required();
   command.flag("--no-wait", options->no_wait, "return as soon as it runs");
   add_spawner_options(command, options->spawner);

@@ -1,12 +1,11 @@
 // stile spawn, stile stop: start and end workers of stile-spawner.
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 
 #include "base/random.h"
 #include "base/units.h"
+#include "cli/card_file.h"
 #include "cli/command_list.h"
 #include "cli/spawner_client.h"
 
@@ -42,14 +41,9 @@ bool is_card(const std::string& what) {
 
 // The keys of a card that belong to a request; the others narrow the template.
 CommandOutcome<Json> request_of_card(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") file.open(path);
-  std::istream& in = path == "-" ? std::cin : file;
-  const std::string text{std::istreambuf_iterator<char>{in}, {}};
-  const Json card = Json::parse(text);
-  if (!card.is_object()) {
-    return CommandFailure{failed, "config-error", path + " is no JSON object", "jq . " + path};
-  }
+  const auto text = read_card(path);
+  if (!text) return text.error();
+  const Json card = Json::parse(*text);
   Json request{{"action", "spawn"}};
   Json narrower(std::initializer_list<Json::Member>{});
   for (const auto& [key, value] : card.members()) {
@@ -103,7 +97,8 @@ int spawn(const SpawnOptions& options) {
   }
   const auto id = text_of(answer->json, "task_id");
   std::cout << id << " spawned: template " << text_of(answer->json, "template") << ", workspace "
-            << text_of(answer->json, "workspace") << "\n  next: stile send " << id << " TEXT\n";
+            << text_of(answer->json, "workspace") << "\n  note: to give it a task: stile send "
+            << id << " MESSAGE\n";
   return fine;
 }
 
@@ -146,7 +141,7 @@ void add_spawn(Command& stile) {
   auto command = stile.add("spawn", "start a worker of stile-spawner");
   command.word("TEMPLATE", options->what, "a template of the operator, or a card (FILE.json)")
       .required();
-  command.option("--id", options->id, "its id (default: made up)");
+  command.option("--id", options->id, "its id (default: a random one)");
   command.option("--workspace", options->workspace, "where its directory is made")
       .shown_as("DIRECTORY");
   command.options("--tag", options->tags, "a word to find it by").repeated();

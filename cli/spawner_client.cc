@@ -29,8 +29,8 @@ CommandFailure failure_of_client(const control::ClientError& error, const std::s
             "systemctl enable --now stile-spawner.socket"};
   }
   if (error.kind == Kind::forbidden) {
-    return {failed, "no-permission", "you may not talk to the spawner at " + path,
-            "sudo usermod -aG agent-users \"$USER\"   then log in again"};
+    return {failed, "no-permission", "no permission to connect to the spawner at " + path,
+            "sudo usermod -aG agent-users \"$USER\"   # then log in again"};
   }
   return {failed, "no-answer", "the spawner at " + path + " gave no answer",
           "journalctl -u stile-spawner -n 50"};

@@ -36,8 +36,7 @@ void print_totals(const Json& answer, const Terminal& terminal) {
             << counted("audit_gaps", "gap") << '\n';
   if (has(answer, "audit_problem")) {
     std::cout << terminal.coloured("  AUDIT LOG: ", Colour::red)
-              << Cell{text_of(answer, "audit_problem")}.text
-              << "\n  next: df -h; ls -l its folder\n";
+              << Cell{text_of(answer, "audit_problem")}.text << "\n  next: stile doctor\n";
   }
 }
 

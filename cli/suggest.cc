@@ -171,7 +171,7 @@ int print_for_one(const SuggestOptions& options, const std::vector<AgentAllowlis
     const bool is_none = lists.empty();
     return report({failed, "no-agent",
                    is_none ? "no requests in this log" : "the log has several agents: " + names,
-                   is_none ? "" : "stile suggest --agent " + lists.front().agent + " …"},
+                   is_none ? "" : typed_command() + " --agent " + lists.front().agent},
                   {});
   }
   const auto& list = lists.front();

@@ -99,7 +99,7 @@ void add_tail(Command& stile) {
       "  stile tail --agent alpha\n"
       "  stile tail --json | jq -r .host\n"
       "One line an event, times in UTC; the first refusal of a kind with what to do about it.\n"
-      "A slow reader never delays the proxy: a line tells it how\n"
+      "A slow reader never delays the proxy: a line says how\n"
       "many events it missed. Ctrl-C ends it.");
   command.does([options] { return run_tail(*options); });
 }

@@ -1,12 +1,17 @@
 // used_config: the config that an offline command assumes.
 #include "cli/used_config.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <utility>
 
+#include "base/system_error.h"
 #include "cli/command.h"
 #include "cli/from_daemon.h"
 #include "cli/read_logs.h"
 #include "config/compile.h"
+#include "config/embedded.h"
 
 namespace stile::cli {
 
@@ -15,7 +20,8 @@ namespace {
 CommandFailure cannot_use(const config::Diagnostics& problems) {
   auto text = problems.text();
   if (text.ends_with('\n')) text.pop_back();
-  return {failed, "config-error", std::move(text), {}};
+  const bool is_hidden = ::geteuid() != 0 && text.find(error_text(EACCES)) != std::string::npos;
+  return {failed, "config-error", std::move(text), is_hidden ? as_root() : ""};
 }
 
 CommandOutcome<UsedConfig> compile(config::Checked<config::Loaded> loaded) {
@@ -23,7 +29,7 @@ CommandOutcome<UsedConfig> compile(config::Checked<config::Loaded> loaded) {
   auto shared = config::share(*loaded);
   auto policies = config::compile_all(*loaded, shared);
   if (!policies) return cannot_use(policies.error());
-  std::string name = loaded->settings.file.empty() ? "embedded default" : loaded->settings.file;
+  std::string name = loaded->settings.file.empty() ? config::embedded_name : loaded->settings.file;
   return UsedConfig{std::move(name), std::move(*loaded),
                     std::make_shared<const acl::Snapshot>(1, std::move(*policies))};
 }
@@ -60,10 +66,9 @@ CommandOutcome<std::vector<std::string>> audit_logs(const std::vector<std::strin
   if (config && config->loaded.settings.audit.path != "-") {
     return std::vector{config->loaded.settings.audit.path};
   }
-  return CommandFailure{
-      failed, "no-log", "the config does not name a file for the audit log",
-      "name it: --audit FILE   (for a log in the journal: journalctl -u stiled -o cat | "
-      "stile suggest --audit -)"};
+  return CommandFailure{failed, "no-log", "the config does not name a file for the audit log",
+                        "journalctl -u stiled -o cat | " + typed_command() + " --audit -",
+                        "if the log is in a file: " + typed_command() + " --audit FILE"};
 }
 
 }  // namespace stile::cli

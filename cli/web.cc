@@ -21,7 +21,7 @@ CommandFailure no_page(const std::vector<std::string>& paths) {
   std::string message = "stile-web does not run: no socket at ";
   for (const auto& path : paths) message += (&path == &paths.front() ? "" : " or ") + path;
   return {no_daemon, "no-daemon", std::move(message),
-          "sudo systemctl enable --now stile-web   (or, for a daemon of your own: stile-web)"};
+          "sudo systemctl enable --now stile-web   # or, for a daemon of your own: stile-web"};
 }
 
 CommandFailure failure_at(const control::ClientError& error, const std::string& path) {

@@ -54,14 +54,17 @@ endif()
 install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}/etc/stile/agents.d\")" COMPONENT daemon)
 install(CODE "file(MAKE_DIRECTORY \"\$ENV{DESTDIR}/etc/stile/capabilities.d\")" COMPONENT daemon)
 
-# Each shell has its own directory and file name.
-foreach(completion bash-completion/completions/stile=stile.bash zsh/vendor-completions/_stile=_stile
-                   fish/vendor_completions.d/stile.fish=stile.fish)
-  string(REGEX MATCH "^(.*)/([^/]+)=(.*)$" parts ${completion})
-  if(EXISTS ${PROJECT_SOURCE_DIR}/deploy/completions/${CMAKE_MATCH_3})
-    install(FILES deploy/completions/${CMAKE_MATCH_3} RENAME ${CMAKE_MATCH_2}
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_1} COMPONENT daemon)
-  endif()
+# Each shell has its own directory. bash and fish look for a file with the name of the program.
+set(completions ${CMAKE_INSTALL_DATADIR})
+foreach(program stile stiled stile-fleet stile-netns stile-spawner stile-web)
+  install(FILES deploy/completions/stile.bash RENAME ${program}
+    DESTINATION ${completions}/bash-completion/completions COMPONENT daemon)
+  install(FILES deploy/completions/stile.fish RENAME ${program}.fish
+    DESTINATION ${completions}/fish/vendor_completions.d COMPONENT daemon)
+endforeach()
+# zsh of Debian looks into one below /usr and into the other below /usr/local.
+foreach(directory vendor-completions site-functions)
+  install(FILES deploy/completions/_stile DESTINATION ${completions}/zsh/${directory} COMPONENT daemon)
 endforeach()
 
 foreach(section 1 5 8)

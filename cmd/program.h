@@ -5,8 +5,33 @@
 #include <exception>
 #include <iostream>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/nearest.h"
+#include "base/quoted.h"
 
 namespace stile::cmd {
+
+// "unknown option '--alow'; did you mean '--allow'?"; empty: all options are known. `app` is the
+// subcommand, if one was named.
+inline std::string unknown_option(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> known;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (int i = 1; i < argc && std::string_view{argv[i]} != "--"; ++i) {
+    const std::string word{argv[i]};
+    const auto name = word.substr(0, word.find('='));
+    const bool is_option = name.size() > 1 && name.starts_with('-');
+    if (!is_option || app.get_option_no_throw(name) != nullptr) continue;
+    const auto near = nearest(name, {known.begin(), known.end()});
+    return "unknown option " + in_quotes(name) +
+           (near.empty() ? "" : "; did you mean '" + std::string{near} + "'?");
+  }
+  return {};
+}
 
 // Reads the command line. A value is the exit status: help or the version was printed, or the
 // command line is wrong.
@@ -16,7 +41,9 @@ inline std::optional<int> parse_flags(CLI::App& app, const char* program, int ar
     return std::nullopt;
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app.exit(problem);
-    std::cerr << program << ": " << problem.what() << "\n  next: " << program << " --help\n";
+    const auto unknown = unknown_option(app, argc, argv);
+    std::cerr << program << ": " << (unknown.empty() ? problem.what() : unknown)
+              << "\n  next: " << program << " --help\n";
     return 2;
   }
 }

@@ -21,6 +21,7 @@
 #include "base/system_error.h"
 #include "base/units.h"
 #include "base/unix_time.h"
+#include "cmd/program.h"
 #include "config/card.h"
 #include "confine/supervise.h"
 #include "netns/check.h"
@@ -263,7 +264,8 @@ int run(int argc, char** argv) {
   if (first == "help" || first == "version") argv[1] = as_option.data();
   Action action = nullptr;
   CLI::App app{"Network namespaces from which only the proxy can be reached.", "stile-netns"};
-  app.add_option("-c,--config", options.config, "config file (default: /etc/stile/stile.toml)");
+  app.add_option("-c,--config", options.config, "config file (default: /etc/stile/stile.toml)")
+      ->type_name("FILE");
   app.set_version_flag("--version", "stile-netns " STILE_VERSION);
   app.require_subcommand(1);
   const auto add = [&](const char* name, const char* help, Action what) {
@@ -272,16 +274,18 @@ int run(int argc, char** argv) {
     return command;
   };
   const auto add_id = [&](CLI::App* command) {
-    return command->add_option("ID", options.id, "the agent")->required();
+    return command->add_option("ID", options.id, "the agent")->required()->type_name("");
   };
   auto* making = add("create", "make an agent's namespace, or complete it", create);
   add_id(making);
-  auto* card = making->add_option("--card", options.card, "its policy: a card");
+  auto* card = making->add_option("--card", options.card, "its policy: a card")->type_name("FILE");
   making->add_option("--allow", options.allow, "its policy: patterns of hosts")
+      ->type_name("PATTERN")
       ->excludes(card)
-      ->check(CLI::Validator{problem_of_pattern, "PATTERN"});
+      ->check(CLI::Validator{problem_of_pattern, ""});
   making->add_option("--ttl", options.ttl, "expire the agent after this time: 10m, 1h, 7d")
-      ->check(CLI::Validator{problem_of_ttl, "TIME"});
+      ->type_name("TIME")
+      ->check(CLI::Validator{problem_of_ttl, ""});
   making->add_flag("--no-capture", options.no_capture,
                    "no name server and no route: only programs that use the proxy get out");
   making->add_option("--new", options.instance, "fail if it exists; give it this instance")
@@ -290,14 +294,15 @@ int run(int argc, char** argv) {
   auto* removing = add("delete", "remove it; processes inside lose their network", remove);
   add_id(removing);
   removing->add_flag("--kill", options.kill, "kill the processes inside, too");
-  removing->add_option("--instance", options.instance, "only if it has this instance");
+  removing->add_option("--instance", options.instance, "only if it has this instance")
+      ->type_name("INSTANCE");
   add("list", "list the agents", list)->add_flag("--json", options.json, "for programs");
   auto* running =
       add("exec", "run a command as the agent: exec ID [--read PATH]… [--write PATH]… -- COMMAND…",
           exec);
   add_id(running);
   const auto add_paths = [&](const char* flag, std::vector<std::string>& paths, const char* help) {
-    running->add_option(flag, paths, help)->take_all()->allow_extra_args(false);
+    running->add_option(flag, paths, help)->type_name("PATH")->take_all()->allow_extra_args(false);
   };
   add_paths("--read", options.read, "show a file or directory, read-only");
   add_paths("--write", options.write, "show a file or directory, writable");
@@ -305,24 +310,31 @@ int run(int argc, char** argv) {
   running
       ->add_option("--files", options.files,
                    "view: the system and this directory; host: all files of this host")
-      ->check(CLI::IsMember({"view", "host"}));
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"view", "host"}).description(""));
   auto* checking = add("check", "test that the agents can reach only the proxy", check);
-  checking->add_option("ID", options.id, "only this agent");
+  checking->add_option("ID", options.id, "only this agent")->type_name("");
   checking->add_flag("--json", options.json, "for programs");
-  checking->add_option("--metrics", options.metrics,
-                       "write this file for node-exporter (-: stdout)");
+  checking
+      ->add_option("--metrics", options.metrics, "write this file for node-exporter (-: stdout)")
+      ->type_name("FILE");
   add("repair", "restore what is missing, remove what was left behind", repair);
   add("watch", "keep the fence in place until stopped", watch);
   add("worker", "run a worker of stile-spawner", work)
       ->add_option("FILE", options.file, "written by stile-spawner")
+      ->type_name("")
       ->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app.exit(problem);
-    const auto wrong = problem_of_command(app, argc, argv);
-    return complain((wrong.empty() ? problem.what() : wrong) + "\n  next: stile-netns --help",
-                    wrong_use);
+    auto wrong = problem_of_command(app, argc, argv);
+    std::string help = "stile-netns --help";
+    for (const auto* command : app.get_subcommands()) {
+      wrong = cmd::unknown_option(*command, argc, argv);
+      help = "stile-netns " + command->get_name() + " --help";
+    }
+    return complain((wrong.empty() ? problem.what() : wrong) + "\n  next: " + help, wrong_use);
   }
   if (!options.command.empty() && action != exec) {
     return complain("only exec takes a command", wrong_use);

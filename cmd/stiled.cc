@@ -68,7 +68,8 @@ int run(int argc, char** argv) {
   std::string path;
   bool check = false, take_over = false, again = false;
   auto* config = app.add_option("-c,--config", path,
-                                "config file (default: /etc/stile/stile.toml, else built in)");
+                                "config file (default: /etc/stile/stile.toml, else built in)")
+                     ->type_name("FILE");
   app.add_flag("--check", check, "check the config, print its errors or a summary, and exit");
   app.add_flag("--take-over", take_over,
                "take over from the running daemon: its listeners and open tunnels go on here");

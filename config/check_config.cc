@@ -9,6 +9,7 @@
 #include "config/accounts.h"
 #include "config/compile.h"
 #include "config/effective.h"
+#include "config/embedded.h"
 #include "config/lint.h"
 #include "config/load.h"
 
@@ -76,7 +77,7 @@ void print_listeners(const Loaded& loaded, std::ostream& out) {
 void print_summary(const Loaded& loaded, std::size_t warnings, std::ostream& out) {
   const auto& cards = loaded.cards;
   const auto& file = loaded.settings.file;
-  out << (file.empty() ? "embedded default" : file)
+  out << (file.empty() ? embedded_name : file)
       << (cards.rejected.empty() ? " is fine\n" : " can be used, but not all of its agent cards\n")
       << "  agents     " << loaded.settings.agent.size() + cards.accepted.size() << " ("
       << plural(cards.accepted.size(), "card") << ", " << cards.rejected.size() << " refused)\n"

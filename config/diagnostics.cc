@@ -6,6 +6,14 @@
 #include <unordered_map>
 
 namespace stile::config {
+namespace {
+
+std::string_view without_name(const std::string& file, std::string_view problem) {
+  if (problem.starts_with(file + ' ')) problem.remove_prefix(file.size() + 1);
+  return problem;
+}
+
+}  // namespace
 
 std::string Diagnostic::text() const {
   std::string out = place.file;
@@ -30,8 +38,7 @@ void Diagnostics::warning(Place place, std::string key, std::string problem, std
 }
 
 void Diagnostics::file_error(const std::string& file, std::string_view problem) {
-  if (problem.starts_with(file + ' ')) problem.remove_prefix(file.size() + 1);
-  error({file, 0, 0}, "", std::string{problem});
+  error({file, 0, 0}, "", std::string{without_name(file, problem)});
 }
 
 void Diagnostics::append(const Diagnostics& other) {
@@ -60,6 +67,10 @@ std::string Diagnostics::text() const {
   std::string out;
   for (const auto& item : items_) out += item.text() + '\n';
   return out;
+}
+
+std::string about_file(const std::string& file, std::string_view problem) {
+  return file + ": " + std::string{without_name(file, problem)};
 }
 
 }  // namespace stile::config

@@ -46,6 +46,9 @@ class Diagnostics {
   std::vector<Diagnostic> items_;
 };
 
+// "file: problem". If the problem begins with the name of the file, it is not repeated.
+[[nodiscard]] std::string about_file(const std::string& file, std::string_view problem);
+
 // A value, or all the reasons why there is no value.
 template <class T>
 using Checked = boost::system::result<T, Diagnostics>;

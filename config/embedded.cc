@@ -29,7 +29,7 @@ Settings embedded_default(const Surroundings& surroundings) {
   }
   AgentSettings local;
   local.id = "local";
-  local.place.file = "embedded default";
+  local.place.file = embedded_name;
   local.source = {{acl::Address::v4(0x7f000000), 8},
                   {acl::Address::v6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}), 128}};
   using Kind = acl::Pattern::Kind;

@@ -14,6 +14,9 @@ struct Surroundings {
   std::string state_home;   // $XDG_STATE_HOME, else $HOME/.local/state
 };
 
+// Where the entry of its agent is, for people.
+inline constexpr const char* embedded_name = "embedded default";
+
 // One agent `local` for all clients on this host, with a short allowlist.
 [[nodiscard]] Settings embedded_default(const Surroundings& surroundings);
 [[nodiscard]] Settings embedded_default();  // with the directories of this process

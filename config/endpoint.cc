@@ -56,6 +56,7 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
 
 Result<Endpoint> parse_dns_server(std::string_view text) {
   if (const auto address = acl::Address::parse(text)) return Endpoint{*address, dns_port, {}};
+  if (text.find(':') == std::string_view::npos) return Error{"not an IP address"};
   return parse_tcp(text);
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "acl/localhost.h"
 #include "base/quoted.h"
 #include "base/unix_time.h"
 #include "config/lint_rules.h"
@@ -41,6 +42,15 @@ void lint_allowed(const AgentSettings& agent, const acl::AgentPolicy& policy,
     warnings.warning(agent.place, "agent.allow", "agent " + agent.id + " may reach nothing");
   }
   if (agent.allow.empty()) return;
+  for (const auto& allowed : agent.allow) {
+    const auto& pattern = allowed.pattern;
+    if (pattern.kind == acl::Pattern::Kind::regex || !acl::is_localhost(pattern.name)) continue;
+    if (acl::reaches_loopback(policy)) continue;
+    warnings.warning({agent.place.file, allowed.line, 0}, "agent.allow",
+                     in_quotes(pattern.text()) +
+                         " can never work: it is this host itself, to which Stile does not connect",
+                     "give the service another name, and its address to private_exceptions");
+  }
   const auto& own = policy.allow.sets.front();  // the patterns of its own entry, see compile_agent
   for (std::uint32_t index = 0; index < own->size(); ++index) {
     const acl::RuleRef ref{own.get(), index};

@@ -17,11 +17,11 @@ be read is fatal. Without a file it serves `127.0.0.1:3128` for one agent `local
 short allowlist. `stiled --check` reads everything and prints a summary, or all errors with their
 places. Commented examples are in [config/examples](../config/examples).
 
-- Unknown keys, wrong types, numbers out of range and keys that stand there twice are errors.
+- Unknown keys, wrong types, numbers out of range and duplicate keys are errors.
 - Sizes are bytes as a number or a string with a unit: `"64KiB"`, `"50MiB"`, `"2GB"` (KiB, MiB, GiB,
   TiB are powers of 1024; kB, MB, GB, TB of 1000). Durations, where a command takes one, are like
   `500ms`, `10s`, `10m`, `1h30m`, `7d`.
-- A relative path starts at the directory of the file that it stands in.
+- A relative path starts at the directory of the file that contains it.
 - Dates and times are like `2026-12-31T00:00:00Z`, always with an offset.
 
 ## Who may write these files

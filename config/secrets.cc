@@ -205,7 +205,7 @@ void Secrets::read_values(uid_t owner, std::int64_t now_us, Diagnostics& problem
       wipe(*value);
     } else {
       problems.error(entry.settings.place, "secret." + name,
-                     entry.file + ": " + value.error().message);
+                     about_file(entry.file, value.error().message));
     }
   }
   for (const auto& [name, entry] : entries_) {
@@ -233,7 +233,7 @@ std::vector<std::string> Secrets::refresh(uid_t owner, std::int64_t now_us) cons
     if (entry.file.empty()) continue;
     auto value = read_value(entry.settings, entry.file, owner);
     if (!value) {
-      failures.push_back("secret " + name + ": " + entry.file + ": " + value.error().message);
+      failures.push_back("secret " + name + ": " + about_file(entry.file, value.error().message));
       continue;
     }
     if (const Entry* own = taken_from(entry, *value)) {

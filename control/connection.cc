@@ -179,11 +179,13 @@ void Connection::serve_line(const std::string& line) {
 
 void Connection::fail(const Failure& failure) {
   std::string line;
+  std::string_view message = failure.message;  // the errors of a config end with a newline
+  if (message.ends_with('\n')) message.remove_suffix(1);
   {
     JsonObject object{line};
     object.add("ok", false);
     JsonObject error{object.key("error")};
-    error.add("code", text(failure.code)).add("message", failure.message);
+    error.add("code", text(failure.code)).add("message", message);
     if (!failure.hint.empty()) error.add("hint", failure.hint);
   }
   answer(line);

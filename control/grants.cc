@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "acl/localhost.h"
 #include "base/quoted.h"
 #include "control/coverage.h"
 
@@ -30,6 +31,18 @@ Outcome<void> check_deny(const acl::AgentPolicy& entry, const AgentOverlay& over
     }
   }
   return boost::system::in_place_value;
+}
+
+Outcome<void> check_localhost(const acl::AgentPolicy& entry, const acl::Pattern& pattern) {
+  const bool is_name = pattern.kind != acl::Pattern::Kind::regex;
+  if (!is_name || !acl::is_localhost(pattern.name) || acl::reaches_loopback(entry)) {
+    return boost::system::in_place_value;
+  }
+  return Failure{ErrorCode::bad_request,
+                 pattern.text() +
+                     " can never work: localhost is this host itself, to which Stile does not "
+                     "connect; give the service another name, and its address to "
+                     "private_exceptions (see \"A service of this host\" in docs/run.md)"};
 }
 
 // Removes the hosts from the grants. The rest of a grant keeps its lease.
@@ -92,6 +105,7 @@ Outcome<Permission> allow(const acl::AgentPolicy& entry, const AgentOverlay& ove
   GrantState grant;
   for (const auto& pattern : request.hosts) {
     if (auto free = check_deny(entry, next, pattern); !free) return free.error();
+    if (auto possible = check_localhost(entry, pattern); !possible) return possible.error();
     if (is_covered(pattern, restored) && is_still_allowed(entry, next, pattern)) continue;
     grant.hosts.push_back(pattern);
   }

@@ -104,7 +104,7 @@ PolicyEditor::Reading PolicyEditor::read_base(FilePolicyPtr copy, bool is_reload
       reading.problems = base.error().text();
     } else if (const auto keys = started_.changed((*base)->loaded.settings); keys.has_errors()) {
       reading.problems = keys.text();
-      reading.hint = "systemctl restart stiled   (or undo the change; nothing was changed)";
+      reading.hint = "systemctl restart stiled   # or undo the change; nothing was changed";
     } else if (auto problems = problems_of((*base)->loaded.settings); !problems.empty()) {
       reading.problems = std::move(problems);
     } else {

@@ -75,7 +75,7 @@ std::optional<std::string> read_port(const Node& node, const Reader& reader) {
 std::optional<std::string> read_verdict(const Node& node, const Reader& reader) {
   auto value = config::Text::read(node, reader);
   if (value && *value != "allow" && *value != "deny" && *value != "would-deny") {
-    return reader.error(node, "expected \"allow\", \"deny\" or \"would-deny\"");
+    return reader.error(node, "expected \"allow\" or \"deny\"; tail also takes \"would-deny\"");
   }
   return value;
 }

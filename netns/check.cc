@@ -60,7 +60,7 @@ CheckRow daemon_row(const std::string& control_socket) {
   return {"-",
           "daemon",
           "answers",
-          problem.empty() ? "answers" : problem + "; next: systemctl start stiled",
+          problem.empty() ? "answers" : problem + ": systemctl start stiled",
           problem.empty(),
           false};
 }
@@ -74,7 +74,7 @@ std::string reach_problem(const FenceHost& host, const Agent& agent) {
     case Reach::answered:
       return {};
     case Reach::refused:
-      return "the daemon does not listen there; next: add \"" + place + "\" to server.listen";
+      return "the daemon does not listen there: add \"" + place + "\" to server.listen";
     case Reach::silent:
       break;
   }
@@ -85,7 +85,7 @@ std::string names_problem(const FenceHost& host, const Agent& agent) {
   const auto reach = reach_names(host, agent);
   if (!reach) return reach.error().message;
   if (*reach == Reach::answered) return {};
-  return "the daemon does not capture; next: stile-netns repair";
+  return "the daemon does not capture: stile-netns repair";
 }
 
 // Whether the daemon serves the agent: the fence can be whole while every request fails.
@@ -101,7 +101,7 @@ void check_service(const FenceHost& host, const Agent& agent, CheckReport& repor
   }
   const auto unknown = unknown_agent_problem(host.setup.control, agent.id);
   add("known", "known",
-      unknown.empty() ? "" : unknown + "; next: see agents.directories, then: stile reload");
+      unknown.empty() ? "" : unknown + "; see agents.directories, then: stile reload");
 }
 
 Result<void> check_parts(FenceHost& host, const FenceRecord& record, CheckReport& report) {

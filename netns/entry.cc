@@ -186,7 +186,8 @@ Result<void> become_agent(const NamespaceEntry& entry) {
     if (auto done = become_user(entry.user); !done) return done;
   }
   // After the change of user, which clears this setting.
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return system_error("cannot tie us to our parent");
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+    return system_error("cannot ask to be ended with the parent process");
   const auto& directory = entry.view.view.directory;
   if ((directory.empty() || ::chdir(directory.c_str()) != 0) && ::chdir(entry.home.c_str()) != 0 &&
       ::chdir("/") != 0) {

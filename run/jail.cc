@@ -40,8 +40,7 @@ Result<void> enter_directory(const Plan& plan) {
   // a clear message.
   if (plan.identity.is_changed && directory != "/" && ::access(".", W_OK) != 0) {
     complain("the command runs as user " + plan.identity.name + " and cannot write in " +
-             directory +
-             ": host root is never passed on; start in a directory of the user that is to work," +
+             directory + ": host root is never passed on; start in a directory of that user," +
              " for example: install -d -o " + plan.identity.name + " /srv/work && cd /srv/work");
   }
   return {};
@@ -66,7 +65,7 @@ Result<UniqueFd> furnish(const Plan& plan) {
   if (auto done = assume(plan.identity); !done) return done.error();
   // After the change of user, which clears this setting.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
-    return system_error("cannot tie us to our parent");
+    return system_error("cannot ask to be ended with the parent process");
   }
   // Private: later mounts of the host do not appear inside.
   if (::mount(nullptr, "/", nullptr, MS_PRIVATE | MS_REC, nullptr) != 0) {

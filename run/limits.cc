@@ -89,7 +89,7 @@ std::vector<std::string> limit_group(pid_t process, const config::ResourceLimits
   check(limits.cpu_percent.has_value(), "cpu", "cpu.max", "cpu_percent is not enforced");
   check(limits.cpu_shares.has_value(), "cpu", "cpu.weight", "cpu_shares is not enforced");
   if (!lines.empty() && !entered)
-    lines.push_back("no help from systemd: " + entered.error().message);
+    lines.push_back("systemd did not set the limits: " + entered.error().message);
   return lines;
 }
 

@@ -55,7 +55,7 @@ Result<void> settle(const Identity& identity, pid_t entered, pid_t parent) {
   if (auto done = assume(identity); !done) return done;
   // After the change of user, which clears this setting.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) {
-    return system_error("cannot tie us to our parent");
+    return system_error("cannot ask to be ended with the parent process");
   }
   server::prepare_process();
   return server::drop_privileges("");

@@ -146,7 +146,7 @@ class Lifetime {
       ::kill(process_, SIGKILL);
     } else if (is_after(seconds{0}) && !is_told_) {
       is_told_ = true;
-      std::fputs("stile: the time of the agent is over; the command is ended\n", stderr);
+      std::fputs("stile: the agent has expired; ending the command\n", stderr);
       ::kill(process_, SIGTERM);
     }
   }

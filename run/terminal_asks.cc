@@ -291,7 +291,7 @@ void TerminalAsks::take_answer(const std::string& line) {
   } else if (typed == 'a' && !question.pattern.empty()) {
     put("stile: next time: stile run --allow " + question.pattern + '\n');
   } else if (typed == 'a') {
-    put("stile: for good it needs a request entry in a card\n");
+    put("stile: to allow it permanently, add a request entry to a card\n");
   }
   end_question();
 }

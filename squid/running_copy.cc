@@ -54,6 +54,7 @@ Result<RunningCopy> RunningCopy::find(const std::string& pid_file, const std::st
   const auto failed = [&](const std::string& why) { return Error{pid_file + ": " + why}; };
   const UniqueFd file{
       ::open(pid_file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)};
+  if (!file && errno == ENOENT) return failed("no such file, so no copy is running");
   if (!file) return failed(error_text(errno));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return failed(error_text(errno));

@@ -1,10 +1,10 @@
-# Completion for bash: stile, stiled, stile-fleet, stile-netns, stile-web. Commands and options are what --help
-# lists, so that this never lags behind; agents, grants and namespaces are what is there now.
+# Completion for bash: stile, stiled, stile-fleet, stile-netns, stile-spawner, stile-web. Commands and options
+# are what --help lists, so that this never lags behind; agents, grants and namespaces are what is there now.
 _stile() {
   local program=$1 current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} word help words
   local command=() given=() is_value=
   help=$("$program" --help 2>/dev/null) || return
-  # The words that choose a subcommand: those that the help of what stands before them lists.
+  # The words that choose a subcommand: the help of the words before them lists these.
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ $word == -- ]] && { _stile_default; return; }
     [[ $is_value ]] && { is_value=; continue; }
@@ -44,4 +44,4 @@ _stile() {
 _stile_namespaces() { find "${STILE_NETNS_DIR:-/run/netns}" -name 'agent-*' -printf '%f\n' 2>/dev/null | sed 's/^agent-//'; }
 _stile_default() { compopt -o default 2>/dev/null; COMPREPLY=(); }
 
-complete -F _stile stile stiled stile-fleet stile-netns stile-web
+complete -F _stile stile stiled stile-fleet stile-netns stile-spawner stile-web

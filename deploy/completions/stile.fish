@@ -50,6 +50,6 @@ function __stile_complete
     end
 end
 
-for program in stile stiled stile-fleet stile-netns stile-web
+for program in stile stiled stile-fleet stile-netns stile-spawner stile-web
     complete -c $program -f -a '(__stile_complete)'
 end

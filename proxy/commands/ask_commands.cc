@@ -160,7 +160,7 @@ void Commands::answer(const Request& request, const Client& client) {
   const auto ask = asks_.find(request.ask);
   if (!ask) {
     return client->fail({ErrorCode::bad_request, "there is no ask " + in_quotes(request.ask),
-                         "stile asks   (those that are open)"});
+                         "stile asks   # those that are open"});
   }
   if (ask->state != Ask::State::open) {
     return client->fail({ErrorCode::conflict, "ask " + ask->id + " is no longer open: " +

@@ -34,7 +34,7 @@ void Commands::serve(const Request& request, const Client& client) {
     return client->fail(
         {ErrorCode::forbidden,
          "this is a `stile run`, not a daemon: it does not support " + std::string{action.name},
-         "stile status   (its policy comes from the flags of its command line)"});
+         "stile status   # its policy comes from the flags of its command line"});
   }
   // The answer comes after the lines that were written before the request.
   tail_.deliver();

@@ -23,7 +23,11 @@ Error privileges_failed(const std::string& what) { return {what + ": " + error_t
 
 Result<void> become(const std::string& user) {
   const auto found = config::find_user(user);
-  if (!found) return Error{"user " + user + ": there is no such user"};
+  if (!found)
+    return Error{
+        "user " + user +
+        ": there is no such user; change `user` in [server], or create it: useradd --system " +
+        user};
   if (::initgroups(user.c_str(), found->group) != 0 || ::setgid(found->group) != 0 ||
       ::setuid(found->id) != 0) {
     return privileges_failed("cannot become user " + user);

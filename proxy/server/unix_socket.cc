@@ -74,7 +74,11 @@ Result<UniqueFd> bind_unix(const std::string& path, const UnixAccess& access,
   std::optional<gid_t> group;
   if (!access.group.empty()) {
     group = config::find_group(access.group);
-    if (!group) return Error{name + ": there is no group " + access.group};
+    if (!group) {
+      return Error{name + ": there is no group " + access.group +
+                   "; create it (groupadd --system " + access.group +
+                   "), or change the line that `stiled --check` names"};
+    }
   }
   UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   const auto problem = [&name](const char* what) {

@@ -165,7 +165,7 @@ std::string refusal_message(const Refusal& refusal, const acl::Remedy& remedy,
     return text.append(acl::refusal_words(Reason::host_denied).remedy);
   }
   if (refusal.ask != nullptr) return text.append(ask_remedy(*refusal.ask));
-  if (hint.empty()) return text.append(words.remedy);
+  if (hint.empty()) return text.append(acl::way_out(refusal.reason, refusal.fault));
   text.append("ask the operator for").append(refusal.granted_by == GrantedBy::flag ? " " : ": ");
   return text.append(hint);
 }

@@ -100,7 +100,8 @@ AuditQueue::Written RequestLog::deny(const Peer& peer, const Request& request, R
   line.record.reason = reason;
   line.record.status = status;
   if (reason == Reason::bad_request || reason == Reason::budget_exhausted ||
-      reason == Reason::internal_error || reason == Reason::path_not_allowed) {
+      reason == Reason::internal_error || reason == Reason::path_not_allowed ||
+      reason == Reason::upgrade_not_allowed) {
     line.record.detail = request.fault();
   }
   if (reason == Reason::method_not_allowed && !request.query_fault.empty()) {

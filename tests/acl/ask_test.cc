@@ -43,6 +43,14 @@ TEST(MayAsk, NeverForStileItself) {
   EXPECT_TRUE(asks(policy, "not-stile.internal:443"));
 }
 
+TEST(MayAsk, NeverForLocalhostThatNoAnswerCouldOpen) {
+  AgentPolicy policy = asking(agent({}));
+  EXPECT_FALSE(asks(policy, "LocalHost.:443"));
+  EXPECT_FALSE(asks(policy, "db.localhost:80", Scheme::http));
+  policy.private_exceptions = {{*Prefix::parse("127.0.0.1/32"), nullptr}};
+  EXPECT_TRUE(asks(policy, "localhost:443"));
+}
+
 TEST(MayAsk, NotUnlessTheAgentAsks) {
   AgentPolicy policy = asking(agent({}));
   policy.asks = false;

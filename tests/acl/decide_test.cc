@@ -50,6 +50,12 @@ TEST(Step3Literal, RefusesAddressesBeforeLookingAtAnythingElse) {
   }
 }
 
+TEST(Step3Literal, NamesThePortOfWhatItRefuses) {
+  EXPECT_EQ(ask(agent({"*"}), "8.8.8.8:8443").port, 8443);
+  EXPECT_EQ(ask(agent({"*"}), "8.8.8.8:65536").port, 0);
+  EXPECT_EQ(ask(agent({"*"}), "8.8.8.8").port, 0);
+}
+
 TEST(Step3Literal, LetsTheStrictSpellingOfAnAllowedAddressPass) {
   AgentPolicy policy = agent({});
   policy.allow_ip = {*Address::parse("10.0.0.7"), *Address::parse("2001:db8::7")};

@@ -49,6 +49,23 @@ TEST(Remedy, IsAPatternALookAlikeOrADenyRule) {
   }
 }
 
+TEST(Remedy, OffersLocalhostOnlyWhereAnExceptionOpensTheLoopback) {
+  AgentPolicy agent = remedy_policy();
+  const auto pattern_for = [&](std::string_view host) {
+    return remedy_for({Reason::host_not_allowed, Scheme::http, host, 80}, &agent).pattern;
+  };
+  EXPECT_EQ(pattern_for("localhost"), "");
+  EXPECT_EQ(pattern_for("LOCALHOST."), "");
+  EXPECT_EQ(pattern_for("db.localhost"), "");
+  EXPECT_EQ(pattern_for("notlocalhost"), "http://notlocalhost");
+  agent.private_exceptions = {{*Prefix::parse("10.0.0.0/8"), nullptr}};
+  EXPECT_EQ(pattern_for("localhost"), "");
+  agent.private_exceptions = {{*Prefix::parse("127.0.0.1/32"), nullptr}};
+  EXPECT_EQ(pattern_for("localhost"), "http://localhost");
+  agent.private_exceptions = {{*Prefix::parse("::1/128"), nullptr}};
+  EXPECT_EQ(pattern_for("localhost"), "http://localhost");
+}
+
 TEST(Remedy, WithoutAPolicyIsThePatternAlone) {
   EXPECT_EQ(
       remedy_for({Reason::host_not_allowed, Scheme::tunnel, "knwon.test", 443}, nullptr).pattern,

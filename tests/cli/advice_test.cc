@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "acl/decision.h"
+#include "acl/token_request.h"
 
 namespace stile::cli {
 namespace {
@@ -53,6 +54,17 @@ TEST(Advice, NamesTheSettingOrTheCommandThatHelps) {
   }
 }
 
+TEST(Advice, DoesNotOfferAPathForABatchWhereTokensAreLimited) {
+  for (const auto& [reason, fault] : std::vector<std::pair<const char*, std::string_view>>{
+           {"path-not-allowed", acl::batch_fault}, {"upgrade-not-allowed", acl::websocket_fault}}) {
+    auto request = refused(reason);
+    request.detail = std::string{fault};
+    const auto text = advice_text(advice_after(request, {}));
+    EXPECT_NE(text.find("remove `tokens` from the `budget` entry"), std::string::npos) << text;
+    EXPECT_EQ(text.find("`request` entry"), std::string::npos) << text;
+  }
+}
+
 TEST(Advice, OfProtocolsWithoutTlsIsATunnelWithoutIt) {
   const auto command = [](const char* reason, std::uint16_t port) {
     return advice_after(refused(reason, "github.com", port), {}).command;
@@ -62,6 +74,12 @@ TEST(Advice, OfProtocolsWithoutTlsIsATunnelWithoutIt) {
   EXPECT_EQ(command("not-tls", 9000), "stile allow alpha tcp://github.com:9000 --for 10m");
   EXPECT_EQ(command("client-hello-timeout", 9000),
             "stile allow alpha tcp://github.com:9000 --for 10m");
+}
+
+TEST(Advice, DoesNotAllowLocalhost) {
+  const auto advice = advice_after(refused("host-not-allowed", "LocalHost.", 443), {});
+  EXPECT_EQ(advice.command, "");
+  EXPECT_NE(advice.note.find("private_exceptions"), std::string::npos) << advice.note;
 }
 
 TEST(Advice, NamesThePortThatIsNotListed) {

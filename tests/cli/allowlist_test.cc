@@ -152,6 +152,13 @@ TEST(Allowlist, GivesUpTheCheckOfTlsOnlyWhereNothingSpokeIt) {
   EXPECT_EQ(patterns(only_list(log).allow), Names{"git.example:22"});
 }
 
+TEST(Allowlist, TakesARefusedTunnelByItsPort) {
+  LogFile log;
+  log.request("alpha", "a.example", 22, "deny", "port-not-allowed");
+  log.request("alpha", "b.example", 8443, "deny", "port-not-allowed");
+  EXPECT_EQ(patterns(only_list(log).allow), (Names{"b.example:8443", "tcp://a.example:22"}));
+}
+
 TEST(Allowlist, PutsAddressesIntoAllowIp) {
   LogFile log;
   log.request("alpha", "192.0.2.7", 443, "would-deny", "ip-literal");

@@ -129,7 +129,7 @@ TEST(AskScreen, WhatAnAgentWroteCannotControlTheTerminal) {
   const std::string text = drawn(screen);
   EXPECT_TRUE(std::none_of(text.begin(), text.end(),
                            [](char one) { return one != '\n' && (one < ' ' || one > '~'); }));
-  EXPECT_NE(text.find("its own word only"), std::string::npos);
+  EXPECT_NE(text.find("(untrusted)"), std::string::npos);
 }
 
 TEST(AskScreen, FitsTheTerminal) {

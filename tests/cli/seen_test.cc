@@ -72,6 +72,7 @@ TEST(Seen, TellsAFileThatCannotBeRead) {
 
 TEST(Seen, WritesTargetsWithoutBytesThatSteerATerminal) {
   EXPECT_EQ(target_text({"alpha", "", acl::Scheme::http, "a\x1b[2J", 80}), "http://a\\x1b[2J:80");
+  EXPECT_EQ(target_text({"alpha", "", acl::Scheme::tunnel, "a.example", 0}), "a.example");
 }
 
 }  // namespace

@@ -30,6 +30,21 @@ class Check : public testing::Test {
   bool cards_count_ = false;
 };
 
+TEST_F(Check, WarnsOfLocalhostThatCanNeverBeReached) {
+  EXPECT_EQ(run("[[agent]]\nid = \"a\"\nsource = [\"10.0.0.1\"]\n"
+                "allow = [\"http://localhost:80\"]\n"),
+            0);
+  EXPECT_EQ(
+      err_,
+      "stile.toml:6: warning: agent.allow: 'http://localhost' can never work: it is this host "
+      "itself, to which Stile does not connect; give the service another name, and its "
+      "address to private_exceptions\n");
+  EXPECT_EQ(run("[[agent]]\nid = \"a\"\nsource = [\"10.0.0.1\"]\n"
+                "allow = [\"localhost\"]\nprivate_exceptions = [\"127.0.0.1/32\"]\n"),
+            0);
+  EXPECT_EQ(err_, "");
+}
+
 TEST_F(Check, PrintsASummaryAndIsZero) {
   folder_.write("list.txt", "a.example\nb.example\n");
   folder_.write("cards/good.json", R"({"id": "good", "listen": ["unix:/run/g.sock"],

@@ -38,6 +38,9 @@ TEST(Diagnostics, SaysTheNameOfAFileOnce) {
   EXPECT_EQ(out.text(),
             "/etc/x: cannot be read: No such file or directory\n"
             "/etc/x: /etc can be written by others\n");
+  EXPECT_EQ(about_file("/etc/x", "/etc/x cannot be read: Permission denied"),
+            "/etc/x: cannot be read: Permission denied");
+  EXPECT_EQ(about_file("/etc/x", "/etc/xy cannot be read"), "/etc/x: /etc/xy cannot be read");
 }
 
 TEST(Printable, EscapesWhatCouldMoveTheCursor) {

@@ -50,7 +50,7 @@ TEST(DnsServer, HasPort53UnlessSaid) {
   EXPECT_EQ(parse_dns_server("2620:fe::9")->text(), "[2620:fe::9]:53");
   EXPECT_EQ(parse_dns_server("[2620:fe::9]:5353")->text(), "[2620:fe::9]:5353");
   EXPECT_FALSE(parse_dns_server("unix:/run/dns"));
-  EXPECT_FALSE(parse_dns_server("dns.example.com"));
+  EXPECT_EQ(parse_dns_server("dns.example.com").error().message, "not an IP address");
 }
 
 TEST(IsLoopback, KnowsBothFamilies) {

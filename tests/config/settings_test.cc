@@ -255,7 +255,8 @@ const Case bad_settings[] = {
      "address; like 127.0.0.1:3129, or unix:/path\n"},
     {"[[agent]]\nid = \"a\"\nlisten = [\"127.0.0.1:3128\"]\n",
      "t:3:1: agent.listen: 127.0.0.1:3128 is taken by server.listen\n"},
-    {"[dns]\nservers = [\"dns.example\"]\n", "t:2:12: dns.servers: 'dns.example': has no port\n"},
+    {"[dns]\nservers = [\"dns.example\"]\n",
+     "t:2:12: dns.servers: 'dns.example': not an IP address\n"},
     // addresses
     {"[egress]\nforbid_addresses = [\"10.0.0.1/8\"]\n",
      "t:2:21: egress.forbid_addresses: '10.0.0.1/8' has bits set behind its prefix; did you mean "

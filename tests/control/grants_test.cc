@@ -65,6 +65,18 @@ TEST_F(Grants, NeverBeatADenyRule) {
   EXPECT_TRUE(overlay_.grants.empty());
 }
 
+TEST_F(Grants, AreNotForThisHostItselfUnlessAnExceptionOpensIt) {
+  for (const char* host : {"localhost", "http://localhost", "db.localhost:5432"}) {
+    const auto next = allowed({"fine.test", host});
+    ASSERT_FALSE(next) << host;
+    EXPECT_EQ(next.error().code, ErrorCode::bad_request);
+    EXPECT_NE(next.error().message.find("can never work"), std::string::npos);
+  }
+  EXPECT_TRUE(overlay_.grants.empty());
+  live_ = live_of(std::string{grants_config} + "private_exceptions = [\"127.0.0.1/32\"]\n");
+  EXPECT_TRUE(allowed({"localhost"}));
+}
+
 TEST_F(Grants, AreEndedHostByHost) {
   ASSERT_TRUE(allowed({"x.test", "y.test"}));
   const auto lease = overlay_.grants[0].made.lease;

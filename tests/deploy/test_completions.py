@@ -28,6 +28,7 @@ CASES = [
     (("stiled", "--"), {"--check", "--config", "--version"}, {"check"}),
     (("stile", "fleet", ""), {"keygen", "sign", "publish", "status", "offline", "online"}, {"fleet"}),
     (("stile-fleet", "--"), {"--config", "--socket"}, {"fleet"}),
+    (("stile-spawner", "--"), {"--config", "--check", "--socket"}, {"fleet"}),
     (("stile-web", "--"), {"--listen", "--origin", "--login"}, {"check"}),
     (("stile-netns", ""), {"create", "delete", "exec", "check"}, {"--json"}),
     (("stile-netns", "create", "alpha", "--"), {"--allow", "--card", "--ttl"}, {"--kill"}),

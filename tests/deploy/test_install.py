@@ -41,6 +41,16 @@ def test_programs_units_and_pages_are_where_they_are_looked_for(installed):
         assert f"usr/share/man/man{page.suffix[1:]}/{page.name}" in found
 
 
+def test_each_shell_finds_the_completion_of_each_program(installed):
+    shared = installed / "usr/share"
+    script = (shared / "bash-completion/completions/stile").read_text()
+    for program in re.search(r"^complete -F _stile (.*)$", script, re.M)[1].split():
+        assert (shared / "bash-completion/completions" / program).is_file(), program
+        assert (shared / f"fish/vendor_completions.d/{program}.fish").is_file(), program
+        for directory in ("vendor-completions", "site-functions"):
+            assert program in (shared / f"zsh/{directory}/_stile").read_text().splitlines()[0].split()
+
+
 @pytest.mark.parametrize("prefix", ["/usr", "/usr/local", "/opt/stile"])
 def test_units_and_logrotate_name_programs_that_are_installed(run_folder, prefix):
     root = install(run_folder / f"installed{prefix.replace('/', '-')}", prefix, ("daemon", "netns"))

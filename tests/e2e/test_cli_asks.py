@@ -40,7 +40,7 @@ def operator(proxy):
 
 
 def test_asks_lists_what_waits_and_what_to_type(world, proxy, control, operator):
-    assert operator.does("asks") == "nothing waits for an answer\n"
+    assert operator.does("asks") == "no request waits for an answer\n"
     _, ask = hold(proxy, control, "b.test", world.port)
     own_page(proxy, method="POST", body={"host": "b.test", "port": world.port,
                                          "reason": "please\u001b[31m"})
@@ -49,7 +49,7 @@ def test_asks_lists_what_waits_and_what_to_type(world, proxy, control, operator)
     assert '"please\\x1b[31m"' in out and "\x1b" not in out
     assert f"stile approve {ask['id']}" in out and f"stile refuse {ask['id']}" in out
     assert json.loads(operator.does("asks", "--json"))["asks"][0]["id"] == ask["id"]
-    assert "nothing waits" not in operator.does("asks", "--agent", "alpha")
+    assert "no request waits" not in operator.does("asks", "--agent", "alpha")
     assert "1 question" in operator.does("status")
 
 
@@ -64,7 +64,8 @@ def test_approve(world, proxy, control, operator):
 
 def test_approve_wider(world, proxy, control, operator):
     _, ask = hold(proxy, control, "b.test", world.port)
-    assert operator("approve", ask["id"], "--as", ".other.test").code == 1
+    narrow = operator("approve", ask["id"], "--as", ".other.test")
+    assert narrow.code == 1 and "next: stile approve --help" in narrow.err, narrow
     operator.does("approve", ask["id"], "--as", ".test")
     assert proxy.connect("c.test", world.port).status == 200
 
@@ -74,7 +75,7 @@ def test_refuse(world, proxy, control, operator):
     assert "does not ask again for 10m" in operator.does("refuse", ask["id"])
     assert client.read_response("CONNECT").reason == "host-not-allowed"
     gone = operator("refuse", ask["id"])
-    assert gone.code == 1 and "no longer open" in gone.err
+    assert gone.code == 1 and "no longer open" in gone.err and "next: stile asks\n" in gone.err, gone
     unknown = operator("approve", "nonsense")
     assert unknown.code == 1 and "stile asks" in unknown.err
 
@@ -187,4 +188,4 @@ def test_watch_ends_with_the_daemon(world, proxy, control, operator):
     screen.shows("0 open asks")
     proxy.stop()
     assert screen.end() == 3
-    assert "the daemon has gone" in screen.text
+    assert "the connection to the daemon has ended" in screen.text

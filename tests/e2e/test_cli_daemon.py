@@ -47,7 +47,7 @@ def test_status_shows_refused_cards(world):
                         agents={"directories": [str(cards)]})
     text = Operator(proxy).does("status")
     assert "\\x0a" not in text and "1 tunnels" not in text
-    assert "card refused" in text and "bad.json" in text and "next:" in text
+    assert "card refused" in text and "bad.json" in text and "note: fix the cards" in text
     assert "card refused" in Operator(proxy).does("reload")
     checked = Operator(proxy)("check", proxy.config)
     assert checked.code == 1 and "bad.json:1:" in checked.err and "fine" not in checked.out
@@ -105,7 +105,7 @@ def test_grant_does_not_beat_a_deny_rule(world):
     world.agent("alpha", allow=[], deny=["bad.test"])
     proxy = world.start(server={"control": world.short_path("control.sock")})
     done = Operator(proxy)("allow", "alpha", "bad.test")
-    assert done.code == 1 and "next: remove the deny rule" in done.err
+    assert done.code == 1 and "note: remove the deny rule" in done.err
 
 
 def test_mode_is_the_switch(town):
@@ -130,11 +130,18 @@ def test_put_agent_and_remove_agent(town):
 
 
 @pytest.mark.parametrize("text, said", [
-    ("no json", "not a JSON object"), ('{"agent_id": "x", "sorce": []}', "source"),
+    ("no json", "standard input is not a JSON object"), ('{"agent_id": "x", "sorce": []}', "source"),
     ('{"agent_id": "x", "agent_id": "y", "source": []}', "twice")])
 def test_put_agent_refuses_a_bad_card(town, text, said):
     done = town[2]("put-agent", "-", data=text)
-    assert done.code == 1 and said in done.err and "next:" in done.err
+    assert done.code == 1 and said in done.err, done
+    assert "next: jq" not in done.err, "there is no file to look at"
+
+
+def test_put_agent_says_why_a_card_cannot_be_read(town, tmp_path):
+    for path, why in [(tmp_path / "none.json", "No such file or directory"), (tmp_path, "Is a directory")]:
+        done = town[2]("put-agent", path)
+        assert done.code == 1 and f"{path}: {why}" in done.err and f"next: ls -l {path}" in done.err, done
 
 
 def test_a_mode_without_effect_is_not_reported_as_one(town):

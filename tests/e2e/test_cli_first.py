@@ -71,6 +71,11 @@ def test_doctor_before_the_first_start_blames_nothing_that_stiled_makes_itself(t
     ("stile-netns", ["create", "alpha", "--ttl", "soon"], 2, "--ttl"),
     ("stile-netns", ["help"], 0, "Subcommands:"), ("stile-netns", ["version"], 0, "stile-netns "),
     ("stiled", ["help"], 0, "--config"), ("stiled", ["version"], 0, "stiled "),
+    ("stile-netns", ["create", "alpha", "--alow", "x"], 2, "unknown option '--alow'; did you mean '--allow'?"),
+    ("stile-netns", ["create", "alpha", "--alow", "x"], 2, "next: stile-netns create --help"),
+    ("stile-web", ["--liten", "x"], 2, "unknown option '--liten'; did you mean '--listen'?"),
+    ("stile-spawner", ["-z"], 2, "unknown option '-z'"),
+    ("stiled", ["--chek"], 2, "unknown option '--chek'; did you mean '--check'?"),
     ("stiled", ["--chek"], 2, "next: stiled --help")])
 def test_wrong_use_of_the_other_programs(program, words, code, said):
     done = subprocess.run([binary(program), *words], env=environment(), text=True, capture_output=True, timeout=30,
@@ -89,6 +94,16 @@ def test_commands_use_the_config_of_the_daemon(world):
     assert str(proxy.config) in config["detail"]
     assert proxy.connect("x.test", world.port).reason == "host-not-allowed"
     assert "x.test" in stile_.does("suggest")
+
+
+def test_doctor_knows_that_the_gateway_comes_with_the_first_agent(world):
+    proxy = world.start(server={"listen": [f"{world.site.address(1)}:{world.site.proxy_port}", "10.213.7.1:3128", "10.214.7.1:3128"]},
+                        netns={"subnet": "10.213.0.0/16", "gateway": "10.213.7.1", "capture": False})
+    found = {check["detail"]: check for check in examine(proxy)[1]["checks"] if check["check"] == "listener"}
+    gateway, = [check for detail, check in found.items() if detail.startswith("10.213.7.1:3128: ")]
+    assert gateway["state"] == "unsure" and "with the first agent" in gateway["detail"], gateway
+    other, = [check for detail, check in found.items() if detail.startswith("10.214.7.1:3128: ")]
+    assert other["state"] == "unsure" and other["next"] == "ip address", other
 
 
 def test_doctor_finds_a_dns_server_that_does_not_answer(world):

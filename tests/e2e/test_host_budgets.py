@@ -213,6 +213,7 @@ def test_a_batch_is_refused_where_tokens_count(world, path):
     assert "the tokens of a batch cannot be counted" in body["message"]
     line = proxy.audit.wait_one(event="deny", reason="path-not-allowed")
     assert line["detail"].startswith("the tokens of a batch")
+    assert "add the path" not in body["message"] and body["message"].endswith("send its requests one by one")
     assert inside.get(path).status == 200, "a list of batches"
     assert_refusal(inside.ask("GET", path, ["X-HTTP-Method-Override: POST"]), "path-not-allowed")
     assert len(world.origin.requests) == 1
@@ -274,7 +275,9 @@ def test_only_as_many_requests_run_at_once_as_their_reserves_allow(world):
 
 def test_a_websocket_is_refused_where_tokens_count(world):
     proxy = limited(world, tokens=1000)
-    assert_refusal(Inside(world, proxy).ask("GET", "/ws", UPGRADE), "upgrade-not-allowed")
+    body = assert_refusal(Inside(world, proxy).ask("GET", "/ws", UPGRADE), "upgrade-not-allowed")
+    assert "cannot be counted" in body["message"] and "set websocket" not in body["message"]
+    assert "cannot be counted" in proxy.audit.wait_one(event="deny", reason="upgrade-not-allowed")["detail"]
 
 
 def test_plain_http_to_the_host_counts_too(world):

@@ -136,7 +136,7 @@ def test_what_belongs_to_a_daemon_is_refused(shell):
 def test_several_runs_have_to_be_named(shell):
     first, second = shell.start(), shell.start()
     done = shell.stile("status")
-    assert done.code == 2 and "--run NAME" in done.err, done
+    assert done.code == 2 and "--run PID" in done.err, done
     named = [path.name[len("run-"):-len(".sock")] for path in shell.sockets()]
     assert len(named) == 2 and all(name in done.err for name in named)
     for name in named:
@@ -145,6 +145,20 @@ def test_several_runs_have_to_be_named(shell):
     assert done.code == 3 and named[0] in done.err
     shell.end(first)
     shell.end(second)
+
+
+def test_without_permission_for_the_daemon_the_own_runs_are_named(shell):
+    run = shell.start()
+    (own,) = shell.sockets()
+    with socket.socket(socket.AF_UNIX) as daemon:
+        daemon.bind(str(shell.runtime / "stile/control.sock"))
+        daemon.listen()
+        (shell.runtime / "stile/control.sock").chmod(0)
+        done = shell.stile("status")
+    name = own.name[len("run-"):-len(".sock")]
+    assert done.code == 1 and "no permission" in done.err and f"--run {name}  " in done.err, done
+    assert "next: sudo " in done.err, done
+    shell.end(run)
 
 
 def test_the_socket_goes_with_the_command(shell):

@@ -188,7 +188,7 @@ def test_a_card_that_runs_out_ends_the_command(user_fence):
     give(user_fence, folder)
     given = card(user_fence, folder, ttl_seconds=1)
     done = user_fence.run("--card", given, command=["sleep", "1000"], config="")
-    assert done.code == 128 + 15 and "time of the agent is over" in done.err, done
+    assert done.code == 128 + 15 and "the agent has expired" in done.err, done
 
 
 @pytest.fixture

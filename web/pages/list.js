@@ -72,7 +72,7 @@ export class LineList {
     if (lines.length === 0) return;
     const isAtTop = this.body.scrollTop < ROW;
     this.lines = lines.slice().reverse().concat(this.lines).slice(0, MOST);
-    // What somebody reads stays where it is.
+    // Lines that are being read do not move.
     if (!isAtTop) this.body.scrollTop += lines.length * ROW;
     this.draw();
   }

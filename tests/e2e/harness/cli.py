@@ -1,6 +1,7 @@
 """stile: the command under test, run as a person or a script would run it."""
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -14,6 +15,19 @@ class StileRun:
     code: int
     out: str
     err: str
+
+
+# What a line behind `next:` or `undo:` begins with.
+PROGRAMS = {"stile", "stiled", "stile-netns", "sudo", "systemctl", "journalctl", "timedatectl", "df", "ls", "cat",
+            "chmod", "ip", "jq"}
+
+
+def assert_pastable(text):
+    """Every line that says what to type next can be typed as it stands."""
+    for command in re.findall(r"^ *(?:next|undo|see): (.*)$", text, re.M):
+        read = subprocess.run(["bash", "-n", "-c", command], capture_output=True, text=True, check=False)
+        assert read.returncode == 0 and not read.stderr, (command, read.stderr)
+        assert command.split()[0] in PROGRAMS and "\u2026".encode().decode("latin-1") not in command, command
 
 
 def environment(**changes):
@@ -43,6 +57,7 @@ def stile(*arguments, seconds=30, data="", env=None, cwd=None):
                           check=False)
     run = StileRun(done.returncode, done.stdout.decode("latin-1"), done.stderr.decode("latin-1"))
     assert not [word for word in SANITIZER_WORDS if word in run.err], run.err
+    assert_pastable(run.out + run.err)
     return run
 
 

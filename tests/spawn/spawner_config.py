@@ -26,6 +26,10 @@ task = ["bash"]
 read = ["/srv/data"]
 narrow = ["read", "write"]
 
+[templates.incapable]
+task = ["bash"]
+can = ["no-such:capability"]
+
 [templates.broken]
 command = ["no-such-program"]
 """

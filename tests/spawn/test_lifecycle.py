@@ -217,6 +217,15 @@ def test_a_worker_that_ends_by_itself_is_gone(machine, spawn):
     wait_for(lambda: "agent-beta" not in namespaces(machine), "its namespace is gone")
 
 
+def test_a_worker_whose_card_the_daemon_refuses_does_not_start(machine, spawn):
+    """Its caller would believe that it works, and every request would be refused."""
+    answer = spawn("alpha", template="incapable")
+    assert "journalctl -u sandboxed-agent@alpha" in answer["error"], answer
+    assert "the daemon refused the card of alpha" in machine.journal(UNIT.format("alpha"))
+    wait_for(lambda: "agent-alpha" not in namespaces(machine), "the namespace is gone")
+    assert machine.ask({"action": "list"}) == {"workers": []}
+
+
 def spawner_pid(machine):
     return machine.run("systemctl", "show", "--value", "-p", "MainPID", "stile-spawner.service").stdout.strip()
 

@@ -108,6 +108,7 @@ def test_an_empty_policy_removes_what_was_there(fleet):
     assert fleet.publish("other", "") == 1
     host.has("policy/other", 1)
     assert host.agents() == {"alpha"}  # a key that is gone changes nothing
+    fleet.entry("one", {"policy/base": 1, "policy/other": 1})
     assert fleet.publish("base", "") == 2  # the hosts remember the serial
     host.has("policy/base", 2)
     assert host.agents() == set()

@@ -282,6 +282,8 @@ def test_everything_is_in_the_audit_log(machine, spawn):
     mine = [(line["event"], line["method"], line.get("actor", "")[:6]) for line in lines if line.get("agent") == "audited"]
     assert mine == [("grant", "spawn", "uid 0,"), ("grant", "run", "uid 0,"), ("policy", "terminate", "uid 0,"),
                     ("policy", "end", "")]
-    assert "secret message" not in log.read_text()
+    assert "secret message" not in log.read_text() and "hello" not in log.read_text()
+    granted = next(line["detail"] for line in lines if line.get("agent") == "audited")
+    assert '"allowed_hosts":["api.anthropic.com"]' in granted and '"ttl_seconds":3600' in granted
     assert machine.run("/opt/stile/stile", "audit", "verify", "/var/log/agent-spawner/audit.jsonl").returncode == 0
     assert os.stat(log).st_mode & 0o007 == 0

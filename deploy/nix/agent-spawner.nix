@@ -70,6 +70,7 @@ in
 
     systemd.sockets.stile-spawner = {
       description = "Socket of the spawner of sandboxed workers";
+      aliases = [ "agent-spawner.socket" ];
       wantedBy = [ "sockets.target" ];
       socketConfig = {
         ListenStream = "/run/agent-spawner/spawner.sock";

@@ -168,6 +168,16 @@ def test_publish_refuses_a_policy_with_errors(fleet):
     assert fleet.cluster.get("/stile/policy/bad") is None
 
 
+def test_a_signing_key_that_others_can_read_is_refused(tmp_path):
+    key, policy = tmp_path / "fleet.key", tmp_path / "policy.toml"
+    policy.write_text("")
+    assert stile("fleet", "keygen", key).code == 0 and key.stat().st_mode & 0o777 == 0o600
+    assert stile("fleet", "sign", "base", policy, "--key", key, "--serial", "1").code == 0
+    key.chmod(0o604)
+    done = stile("fleet", "sign", "base", policy, "--key", key, "--serial", "1")
+    assert done.code == 1 and f"chmod 600 {key}" in done.err and done.out == "", done
+
+
 def test_a_reload_keeps_the_fleets_policy(fleet):
     host = fleet.host("one").start()
     fleet.publish("base", AGENT.format("a.test"))

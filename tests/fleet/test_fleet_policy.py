@@ -116,7 +116,7 @@ def test_an_empty_policy_removes_what_was_there(fleet):
 
 def test_agents_expire_with_their_policy(fleet):
     host = fleet.host("one").start()
-    fleet.publish("base", '[egress]\ndeny = ["never.test"]\n' + AGENT.format(".test"), "--for", "3s")
+    fleet.publish("base", '[egress]\ndeny = ["never.test"]\n' + AGENT.format(".test"), "--for", "6s")
     host.has("policy/base", 1)
     until(lambda: host.verdict("alpha", "a.test") == "agent-expired", 15, "the end of the policy")
     assert host.ask("agent", agent="alpha")["agent"]["expires"]
@@ -237,7 +237,7 @@ def test_a_grant_for_an_agent_on_all_hosts(fleet):
 def test_a_policy_waits_for_its_time(fleet):
     """What a host sees whose clock is late."""
     host = fleet.host("one").start()
-    soon = datetime.datetime.utcnow().replace(microsecond=0) + datetime.timedelta(seconds=4)
+    soon = datetime.datetime.utcnow().replace(microsecond=0) + datetime.timedelta(seconds=7)
     fleet.publish("base", AGENT.format("a.test"), "--from", soon.isoformat() + "Z")
     host.refuses("policy/base", "valid from")
     assert host.agents() == set()

@@ -67,7 +67,8 @@ TerminalQuestion question_in(const std::string& line, const std::string& agent) 
     const auto why = acl::reason_named(reason).value_or(acl::Reason::host_not_allowed);
     pattern = acl::allowing_pattern(why, way, host, static_cast<std::uint16_t>(port));
   }
-  return {member(ask, "id"), printable(words), pattern};
+  return {member(ask, "id"), printable(words), pattern,
+          reason == "host-not-allowed" ? host : std::string{}};
 }
 
 std::string answered_in(const std::string& line) { return member(event_in(line, "answer"), "id"); }
@@ -84,6 +85,12 @@ std::string answer_to(const std::string& id, char typed) {
   return request.dump();
 }
 
+std::string expected_refusal_of(const std::string& id) {
+  return AskJson{
+      {"action", "answer"}, {"ask", id}, {"verdict", "deny"}, {"reason", "expected by the profile"}}
+      .dump();
+}
+
 bool TerminalAsks::is_possible() {
   if (::isatty(STDERR_FILENO) == 0) return false;
   const UniqueFd terminal{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)};
@@ -91,12 +98,14 @@ bool TerminalAsks::is_possible() {
 }
 
 TerminalAsks::TerminalAsks(control::ControlClient client, control::ControlClient answers,
-                           std::string agent, std::string selector, Tell tell)
+                           std::string agent, std::string selector, Tell tell,
+                           IsHarmless is_harmless)
     : answers_{std::move(answers)},
       first_{std::move(client)},
       agent_{std::move(agent)},
       selector_{std::move(selector)},
       tell_{std::move(tell)},
+      is_harmless_{std::move(is_harmless)},
       terminal_{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)} {}
 
 void TerminalAsks::start() {
@@ -150,6 +159,10 @@ bool TerminalAsks::look() {
   for (const auto& line : taken.lines) {
     auto question = question_in(line, agent_);
     if (!question.id.empty() && seen_.insert(question.id).second) {
+      if (!question.unlisted_host.empty() && is_harmless_(question.unlisted_host)) {
+        static_cast<void>(answers_.ask(expected_refusal_of(question.id)));
+        continue;
+      }
       if (is_enough_) {
         static_cast<void>(answers_.ask(answer_to(question.id, 'n')));
         continue;

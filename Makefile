@@ -38,7 +38,8 @@ programs-test:  ## Java, Go, databases, browsers and agents from npm; installs a
 	@scripts/agents
 	@$(call build,dev) --target programs
 	@/usr/bin/python3 -m pytest -q -ra -n $(JOBS) --dist loadfile tests/netns/test_captured_programs.py \
-	  tests/run/test_inside_clients.py tests/run/test_agents.py tests/run/test_asks_in_tmux.py tests/compat
+	  tests/run/test_inside_clients.py tests/run/test_agents.py tests/run/test_asks_in_tmux.py tests/compat \
+	  tests/mcp tests/spawn/test_a2a.py tests/spawn/test_mcp_captain.py tests/spawn/test_agent_in_worker.py
 
 bench:  ## build and run the benchmarks
 	@scripts/packages build test bench

@@ -86,6 +86,7 @@ int try_on_fleet(fleet::Cluster& cluster, const std::string& name, fleet::Envelo
   const auto overview = fleet::look(cluster, *signers);
   if (!overview) return try_failure(overview.error().message);
   const auto expected = hosts_for(candidate, *overview);
+  if (expected.empty()) return try_failure("no host has joined that this policy is for");
   candidate.serial = 0;
   candidate.not_after = unix_micros() / 1'000'000 * 1'000'000 + candidate_life;
   candidate.not_before = std::min(candidate.not_before, candidate.not_after - 2 * candidate_life);

@@ -60,6 +60,7 @@ CommandOutcome<Json> request_of_card(const std::string& path) {
 }
 
 // The spawner makes a directory with the worker's id: a card names that one, or the one above it.
+// --workspace is always the one above.
 std::string parent_of_workspace(const std::string& workspace, const std::string& id) {
   const fs::path path{workspace};
   return path.filename() == id ? path.parent_path().string() : workspace;
@@ -78,10 +79,12 @@ int spawn(const SpawnOptions& options) {
     request.set("task_id",
                 (is_card(options.what) ? "worker" : options.what) + '-' + random_hex(bytes));
   }
-  if (!options.workspace.empty()) request.set("workspace", options.workspace);
-  if (!has(request, "workspace")) request.set("workspace", default_workspace);
-  request.set("workspace",
-              parent_of_workspace(text_of(request, "workspace"), text_of(request, "task_id")));
+  if (!options.workspace.empty() || !has(request, "workspace")) {
+    request.set("workspace", options.workspace.empty() ? default_workspace : options.workspace);
+  } else {
+    request.set("workspace",
+                parent_of_workspace(text_of(request, "workspace"), text_of(request, "task_id")));
+  }
   if (!options.tags.empty()) request.set("tags", Json{options.tags});
   if (const auto life = parse_duration(options.life)) {
     Json narrower = has(request, "card") ? object_of(request, "card")

@@ -194,9 +194,10 @@ int repair(netns::FenceHost& host, const Options&) {
   return 0;
 }
 
-int watch(netns::FenceHost& host, const Options&) {
+int watch(netns::FenceHost& host, const Options& options) {
   const auto say = [](const std::string& line) { std::cout << line << std::endl; };
-  return complain(netns::watch(host, netns::notify_systemd, say).message);
+  const auto read_config = [&options] { return netns::read_setup(options.config); };
+  return complain(netns::watch(host, read_config, netns::notify_systemd, say).message);
 }
 
 using Action = int (*)(netns::FenceHost&, const Options&);

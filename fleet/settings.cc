@@ -2,6 +2,7 @@
 #include "fleet/settings.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -41,6 +42,12 @@ Result<config::FleetSettings> read_settings(const std::string& path) {
 Result<std::string> read_signing_key(std::string path) {
   if (const char* set = std::getenv("STILE_FLEET_KEY"); path.empty() && set != nullptr) path = set;
   if (path.empty()) return Error{"name the key that signs with --key or STILE_FLEET_KEY"};
+  // Whoever reads it signs policy for every host. Pipes and the like belong to the caller's shell.
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+      (status.st_mode & S_IRWXO) != 0) {
+    return Error{"other users can read " + path + "; next: chmod 600 " + path};
+  }
   return read_small_file(path, max_key_bytes);
 }
 

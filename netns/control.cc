@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/quoted.h"
@@ -15,6 +16,9 @@ namespace {
 // The daemon may have to read large lists. Its answer is only shown.
 constexpr control::ControlClient::Bounds client_bounds{std::chrono::seconds{5},
                                                        std::size_t{1} << 20U};
+
+// The daemon writes these members first, without blanks.
+constexpr std::string_view unknown_agent = R"({"ok":false,"error":{"code":"unknown-agent")";
 
 control::ClientResult<std::string> ask_daemon(const std::string& path, std::string_view request) {
   auto client = control::ControlClient::connect(path, client_bounds);
@@ -52,6 +56,7 @@ AgentTrust agent_trust(const std::string& control_socket, const std::string& id)
       ask_daemon(control_socket, R"({"action":"trust","agent":)" + json_text(id) + '}');
   if (!answer && answer.error().kind == control::ClientError::Kind::absent) return trust;
   if (!answer || !control::is_ok(*answer)) {
+    trust.is_unknown = answer && answer->starts_with(unknown_agent);
     trust.problem = "programs will not trust opened hosts: " +
                     (answer ? "the daemon says " + in_quotes(*answer) : answer.error().message);
     return trust;

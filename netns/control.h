@@ -22,6 +22,7 @@ struct AgentTrust {
   std::string ca;                      // PEM; "": the agent has no opened hosts
   std::vector<std::string> variables;  // "NAME=placeholder"
   std::string problem;                 // for people; "": none, or there is no daemon
+  bool is_unknown = false;             // the daemon has no such agent: it refused its card
 };
 [[nodiscard]] AgentTrust agent_trust(const std::string& control_socket, const std::string& id);
 

@@ -141,6 +141,9 @@ Result<NamespaceEntry> prepare_entry(FenceHost& host, const EntryRequest& reques
     writable.push_back(request.directory_at.empty() ? wanted->directory : request.directory_at);
   }
   auto agent = agent_trust(host.setup.control, request.id);
+  if (agent.is_unknown && request.must_be_known) {
+    return Error{"the daemon refused the card of " + request.id + ": see `stile status`"};
+  }
   if (!agent.problem.empty()) std::fprintf(stderr, "stile-netns: %s\n", agent.problem.c_str());
   const auto proxy = proxy_url(settings);
   const auto& given = request.environment;

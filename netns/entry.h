@@ -20,6 +20,7 @@ struct EntryRequest {
   std::vector<std::string> programs;     // commands that must be visible
   std::vector<std::string> read, write;  // paths that are visible beside the system
   std::vector<std::string> expose;       // paths that are visible with the sockets in them
+  bool must_be_known = false;            // the daemon, if there is one, has to know the agent
   bool has_host_files = false;           // all of the host's files except hidden ones
   std::string directory;                 // where they start
   std::string directory_at;              // it is shown there; "": at its own path

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/system_error.h"
@@ -86,7 +87,8 @@ bool may_open_fence(const nlmsghdr& event, int protocol) {
   }
 }
 
-Error watch(FenceHost& host, const std::function<void()>& ready,
+Error watch(FenceHost& host, const std::function<Result<Setup>()>& read_config,
+            const std::function<void()>& ready,
             const std::function<void(const std::string&)>& say) {
   // Subscribes before the first check, so that no event in between is missed.
   auto filter = follow(NETLINK_NETFILTER, {NFNLGRP_NFTABLES});
@@ -98,6 +100,9 @@ Error watch(FenceHost& host, const std::function<void()>& ready,
   while (true) {
     bool has_failed = false;
     if (is_due) {
+      auto setup = read_config();
+      if (setup) host.setup = std::move(*setup);
+      if (!setup) say("using the config as it was: " + setup.error().message);
       const auto held = hold_fence(host, due);
       has_failed = !held;
       if (!held) say("the fence cannot be restored: " + held.error().message);

@@ -40,6 +40,7 @@ EntryRequest entry_of(const worker::WorkerFile& file) {
   for (const auto* command : {&file.command, &file.task}) {
     if (!command->empty()) entry.programs.push_back(command->front());
   }
+  entry.must_be_known = true;
   entry.read = file.read;
   entry.write = file.write;
   entry.directory = file.workspace;

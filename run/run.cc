@@ -175,12 +175,15 @@ void ask_on_terminal(Launch& launch) {
 
 // Null: the control socket cannot be reached, and people answer from elsewhere.
 std::unique_ptr<TerminalAsks> open_terminal_asks(const std::string& socket,
-                                                 TerminalAsks::Place place, LiveLines& live) {
+                                                 TerminalAsks::Place place, LiveLines& live,
+                                                 const Summary& summary) {
   auto follower = control::ControlClient::connect(socket, {});
   auto answers = control::ControlClient::connect(socket, {});
   if (!follower || !answers) return nullptr;
-  return std::make_unique<TerminalAsks>(std::move(*follower), std::move(*answers), std::move(place),
-                                        [&live](std::string line) { live.tell(std::move(line)); });
+  return std::make_unique<TerminalAsks>(
+      std::move(*follower), std::move(*answers), std::move(place),
+      [&live](std::string line) { live.tell(std::move(line)); },
+      [&summary](const std::string& host) { return summary.is_harmless(host); });
 }
 
 bool is_in_sandbox() { return ::secure_getenv("AGENT_IN_SANDBOX") != nullptr; }
@@ -231,7 +234,7 @@ int run(const Options& options) {
     terminal_asks = open_terminal_asks(
         options.connect.value_or(control.path()),
         {agent, grant_command(options, agent, control).after, launch->settings.limits.ask_hold},
-        live);
+        live, summary);
   }
   auto plan = make_plan(options, *launch, control.folder(), (*service)->trust());
   if (!plan) return fail(plan.error().message);

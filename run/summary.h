@@ -31,6 +31,8 @@ class Summary {
 
   // Refusals of these hosts are counted, but not listed: the agent does not need them. Call all of
   // these before the first line is added.
+  // Refusals that the profile expects. Set once, before other threads ask.
+  [[nodiscard]] bool is_harmless(const std::string& host) const;
   void set_harmless(std::vector<config::PlacedPattern> patterns) {
     harmless_ = std::move(patterns);
   }
@@ -66,7 +68,6 @@ class Summary {
   [[nodiscard]] static std::string flags(const std::vector<const Refused*>& all);
 
   std::shared_ptr<const acl::AgentPolicy> policy_;  // for advice; null: unknown
-  [[nodiscard]] bool is_harmless(const std::string& host) const;
 
   std::vector<config::PlacedPattern> harmless_;
   Tell tell_;

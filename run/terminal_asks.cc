@@ -77,7 +77,8 @@ TerminalQuestion question_in(const std::string& line, const std::string& agent) 
     const auto why = acl::reason_named(reason).value_or(acl::Reason::host_not_allowed);
     pattern = acl::allowing_pattern(why, way, host, static_cast<std::uint16_t>(port));
   }
-  return {member(ask, "id"), printable(words), pattern};
+  return {member(ask, "id"), printable(words), pattern,
+          reason == "host-not-allowed" ? host : std::string{}};
 }
 
 std::string answered_in(const std::string& line) { return member(event_in(line, "answer"), "id"); }
@@ -94,6 +95,12 @@ std::string answer_to(const std::string& id, char typed) {
   return request.dump();
 }
 
+std::string expected_refusal_of(const std::string& id) {
+  return AskJson{
+      {"action", "answer"}, {"ask", id}, {"verdict", "deny"}, {"reason", "expected by the profile"}}
+      .dump();
+}
+
 bool TerminalAsks::is_possible() {
   if (::isatty(STDERR_FILENO) == 0) return false;
   const UniqueFd terminal{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)};
@@ -101,11 +108,12 @@ bool TerminalAsks::is_possible() {
 }
 
 TerminalAsks::TerminalAsks(control::ControlClient client, control::ControlClient answers,
-                           Place place, Tell tell)
+                           Place place, Tell tell, IsHarmless is_harmless)
     : answers_{std::move(answers)},
       first_{std::move(client)},
       place_{std::move(place)},
       tell_{std::move(tell)},
+      is_harmless_{std::move(is_harmless)},
       terminal_{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)},
       line_{terminal_.get()} {}
 
@@ -192,6 +200,10 @@ bool TerminalAsks::look() {
   for (const auto& line : taken.lines) {
     auto question = question_in(line, place_.agent);
     if (!question.id.empty() && seen_.insert(question.id).second) {
+      if (!question.unlisted_host.empty() && is_harmless_(question.unlisted_host)) {
+        static_cast<void>(answers_.ask(expected_refusal_of(question.id)));
+        continue;
+      }
       if (is_enough_) {
         static_cast<void>(answers_.ask(answer_to(question.id, 'n')));
         continue;

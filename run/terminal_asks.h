@@ -20,6 +20,7 @@ namespace stile::run {
 // What was asked, in printable words, and the pattern for --allow; the pattern may be empty.
 struct TerminalQuestion {
   std::string id, words, pattern;
+  std::string unlisted_host;  // "": something else than its host is missing in the policy
 };
 // The question of a line of `asks` with `follow`. No id: the line is something else, or of another
 // agent.
@@ -28,14 +29,19 @@ struct TerminalQuestion {
 [[nodiscard]] std::string answered_in(const std::string& line);
 // The request for what a person typed; a letter that is none of those offered means no.
 [[nodiscard]] std::string answer_to(const std::string& id, char typed);
+// The request for what the profile expects to be refused.
+[[nodiscard]] std::string expected_refusal_of(const std::string& id);
 
 // On its own thread. A question is put only while the terminal is in line mode and this process is
 // in its foreground. The command writes on the same terminal and could draw another question over
 // ours, so it is stopped until the answer. While a program draws the screen, only the bell rings.
-// While a shell inside runs its job, a line also says what to type in another terminal.
+// While a shell inside runs its job, a line also says what to type in another terminal. Hosts that
+// the profile expects to be refused are refused at once: no person is asked, and the agent does not
+// wait.
 class TerminalAsks {
  public:
   using Tell = std::function<void(std::string line)>;
+  using IsHarmless = std::function<bool(const std::string& host)>;
 
   // Whether there is a person to ask: standard error is a terminal, and it is ours.
   [[nodiscard]] static bool is_possible();
@@ -48,7 +54,7 @@ class TerminalAsks {
   // `client` and `answers` are connections to the control socket that serves the agent. Create it
   // before the command starts.
   TerminalAsks(control::ControlClient client, control::ControlClient answers, Place place,
-               Tell tell);
+               Tell tell, IsHarmless is_harmless);
   ~TerminalAsks() { stop(); }
   TerminalAsks(const TerminalAsks&) = delete;
   TerminalAsks& operator=(const TerminalAsks&) = delete;
@@ -82,6 +88,7 @@ class TerminalAsks {
   control::ControlClient first_;  // until it follows
   Place place_;
   Tell tell_;
+  IsHarmless is_harmless_;
   UniqueFd terminal_, signals_in_, signals_out_;
   PersonsLine line_;
   std::optional<CommandPause> command_;

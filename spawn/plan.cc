@@ -2,8 +2,10 @@
 #include "spawn/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/quoted.h"
+#include "base/utf8.h"
 #include "config/card.h"
 #include "config/narrow.h"
 #include "spawn/texts.h"
@@ -13,6 +15,8 @@ namespace {
 
 using config::Member;
 using config::Node;
+
+constexpr std::size_t max_policy_text = 4096;
 
 bool may_narrow(const Template& from, std::string_view key) {
   return std::find(from.narrow.begin(), from.narrow.end(), key) != from.narrow.end();
@@ -107,6 +111,21 @@ Result<WorkerPlan> plan_worker(const Template& from, const SpawnRequest& request
   file.disk_mb = launch.limits.disk_mb.value_or(0);
   file.max_processes = launch.limits.max_processes.value_or(0);
   return plan;
+}
+
+std::string policy_text(const WorkerPlan& plan) {
+  std::string text = "card " + plan.card;
+  if (plan.file.workspace_access == config::WorkspaceAccess::read) text += ", workspace read-only";
+  if (plan.file.workspace_access == config::WorkspaceAccess::none) text += ", workspace hidden";
+  for (const auto& [name, paths] :
+       {std::pair{", read ", &plan.file.read}, std::pair{", write ", &plan.file.write}}) {
+    if (!paths->empty()) text += name;
+    for (const auto& path : *paths) text += (path == paths->front() ? "" : " ") + path;
+  }
+  if (text.size() <= max_policy_text) return text;
+  text.resize(max_policy_text);
+  text.resize(whole_utf8(text));
+  return text + "...";
 }
 
 }  // namespace stile::spawn

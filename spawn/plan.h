@@ -33,4 +33,8 @@ struct PlanFacts {
 [[nodiscard]] Result<WorkerPlan> plan_worker(const Template& from, const SpawnRequest& request,
                                              const PlanFacts& facts);
 
+// What this worker may reach and see, for the log: its card, without values of variables, and its
+// paths. Cut after 4 KiB.
+[[nodiscard]] std::string policy_text(const WorkerPlan& plan);
+
 }  // namespace stile::spawn

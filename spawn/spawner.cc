@@ -241,8 +241,8 @@ Result<const Template*> Spawner::check(const SpawnRequest& request) const {
 }
 
 // Writes everything that the worker's unit needs. The record gets all but its token.
-Result<units::Unit> Spawner::prepare(const Caller& peer, const SpawnRequest& request,
-                                     const Template& from, WorkerRecord& record) const {
+Result<Spawner::Prepared> Spawner::prepare(const Caller& peer, const SpawnRequest& request,
+                                           const Template& from, WorkerRecord& record) const {
   // A request that is refused leaves nothing behind, so the directory is made last.
   record.workspace = workspace_of(request.workspace, request.task_id);
   for (const auto& [id, other] : workers_) {
@@ -278,7 +278,7 @@ Result<units::Unit> Spawner::prepare(const Caller& peer, const SpawnRequest& req
   facts.worker_file = parts_.records.path_of(record.id, worker_file);
   facts.limits = plan->limits;
   facts.ttl_seconds = plan->ttl_seconds;
-  return Result<units::Unit>{boost::system::in_place_value, worker_unit(facts)};
+  return Prepared{worker_unit(facts), policy_text(*plan)};
 }
 
 void Spawner::spawn(const Caller& peer, const SpawnRequest& request, const Reply& reply) {
@@ -288,19 +288,20 @@ void Spawner::spawn(const Caller& peer, const SpawnRequest& request, const Reply
   const auto token = new_token();
   WorkerRecord record;
   record.token_hash = sha256_text(token);
-  const auto unit = prepare(peer, request, **from, record);
-  if (!unit) {
+  const auto prepared = prepare(peer, request, **from, record);
+  if (!prepared) {
     parts_.records.remove(id);
-    return refuse(peer, request, unit.error().message, reply);
+    return refuse(peer, request, prepared.error().message, reply);
   }
-  const auto detail = "template " + record.template_name + ", workspace " + record.workspace;
+  const auto detail = "template " + record.template_name + ", workspace " + record.workspace +
+                      ", " + prepared->policy;
   if (!parts_.journal->grant(peer, {"spawn", id, detail})) {
     parts_.records.remove(id);
     return reply(error_answer("The audit log cannot be written"));
   }
   last_spawn_ = Clock::now();
   workers_[id] = {std::move(record), State::starting};
-  parts_.manager->start(*unit, [this, id, token, reply](const Result<void>& result) {
+  parts_.manager->start(prepared->unit, [this, id, token, reply](const Result<void>& result) {
     started(id, result, token, reply);
   });
 }

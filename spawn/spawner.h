@@ -51,8 +51,12 @@ class Spawner {
 
   void spawn(const Caller& peer, const SpawnRequest& request, const Reply& reply);
   [[nodiscard]] Result<const Template*> check(const SpawnRequest& request) const;
-  [[nodiscard]] Result<units::Unit> prepare(const Caller& peer, const SpawnRequest& request,
-                                            const Template& from, WorkerRecord& record) const;
+  struct Prepared {
+    units::Unit unit;
+    std::string policy;  // for the log
+  };
+  [[nodiscard]] Result<Prepared> prepare(const Caller& peer, const SpawnRequest& request,
+                                         const Template& from, WorkerRecord& record) const;
   void started(const std::string& id, const Result<void>& result, const std::string& token,
                const Reply& reply);
   void terminate(const Caller& peer, const SpawnRequest& request, const Reply& reply);

@@ -100,4 +100,18 @@ Result<SpawnBatch> parse_batch(std::string_view body, std::string name) {
   return batch;
 }
 
+Result<std::optional<std::string>> parse_stop(std::string_view body) {
+  const auto parsed = config::parse_json(body.empty() ? "{}" : body, "");
+  const auto* table = parsed ? parsed->as<Node::Table>() : nullptr;
+  if (table == nullptr) return Error{"the body is not one JSON object"};
+  std::optional<std::string> tag;
+  for (const auto& member : *table) {
+    if (member.key != "tag") return Error{"unknown key " + in_quotes(member.key)};
+    const auto* word = member.value.as<std::string>();
+    if (word == nullptr || word->empty()) return Error{"tag: expected a word"};
+    tag = *word;
+  }
+  return tag;
+}
+
 }  // namespace stile::web

@@ -28,9 +28,10 @@ std::string line_about(std::string_view action, std::string_view worker) {
   return out;
 }
 
-// The workers that have the tag; "": all.
-std::vector<std::string> ids_with_tag(std::string_view answer, const std::string& tag) {
-  if (tag.empty()) return worker_ids(answer, most_stopped);
+// The workers that have the tag; nullopt: all.
+std::vector<std::string> ids_with_tag(std::string_view answer,
+                                      const std::optional<std::string>& tag) {
+  if (!tag) return worker_ids(answer, most_stopped);
   std::vector<std::string> ids;
   const auto parsed = config::parse_json(answer, "");
   const auto* list = parsed ? a2a::member_as<Node::Array>(*parsed, "workers") : nullptr;
@@ -40,7 +41,7 @@ std::vector<std::string> ids_with_tag(std::string_view answer, const std::string
     if (tags == nullptr) continue;
     const bool has_tag = std::any_of(tags->begin(), tags->end(), [&](const Node& word) {
       const auto* text = word.as<std::string>();
-      return text != nullptr && *text == tag;
+      return text != nullptr && *text == *tag;
     });
     if (has_tag && ids.size() < most_stopped) ids.push_back(a2a::text_of(one, "task_id"));
   }
@@ -66,8 +67,7 @@ void WorkersExchange::start(std::string_view action, const std::string& worker,
   if (action == "one") return pass_on("status", worker);
   if (action == "stop") return pass_on("terminate", worker);
   if (action == "stop-all") {
-    const auto tag =
-        body.find("\"tag\"") == std::string::npos ? text_result("") : text_member(body, "tag");
+    const auto tag = parse_stop(body);
     if (!tag) return fail(400, "bad-request", tag.error().message);
     return begin_stop_all(*tag);
   }
@@ -147,7 +147,7 @@ void WorkersExchange::try_spawn() {
   });
 }
 
-void WorkersExchange::begin_stop_all(const std::string& tag) {
+void WorkersExchange::begin_stop_all(const std::optional<std::string>& tag) {
   spawner_->ask(R"({"action":"list"})",
                 [self = shared_from_this(), tag](const std::optional<std::string>& answer) {
                   if (!answer) return self->fail(502, "no-spawner", "the spawner does not answer");

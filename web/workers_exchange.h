@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,7 @@ class WorkersExchange : public std::enable_shared_from_this<WorkersExchange> {
   void pass_on(std::string_view action, const std::string& worker);
   void spawn_next();
   void try_spawn();
-  void begin_stop_all(const std::string& tag);
+  void begin_stop_all(const std::optional<std::string>& tag);
   void stop_next();
   void note(const std::string& id, const std::string& answer);
   void finish();

@@ -34,6 +34,18 @@ in
       description = "Minimum seconds between spawns";
     };
 
+    proxyAddress = lib.mkOption {
+      type = lib.types.str;
+      default = "127.0.0.1";
+      description = "Where the proxy listens for the host itself; workers use the gateway 10.200.0.1";
+    };
+
+    proxyPort = lib.mkOption {
+      type = lib.types.port;
+      default = 3128;
+      description = "The proxy's port, at both addresses; captured traffic uses the next one";
+    };
+
     templates = lib.mkOption {
       type = lib.types.attrsOf toml.type;
       default = { };
@@ -43,7 +55,12 @@ in
   };
 
   config = lib.mkIf cfg.enable {
-    services.stile.enable = true;
+    services.stile = {
+      enable = true;
+      settings.server.listen = lib.mkDefault
+        (map (address: "${address}:${toString cfg.proxyPort}") [ cfg.proxyAddress "10.200.0.1" ]);
+      settings.netns = lib.mkIf (cfg.proxyPort != 3128) { port = cfg.proxyPort; };
+    };
     users.groups.agent-users = { };
     environment.etc."stile/spawner.toml".source = configFile;
     systemd.tmpfiles.rules = [
@@ -53,6 +70,7 @@ in
 
     systemd.sockets.stile-spawner = {
       description = "Socket of the spawner of sandboxed workers";
+      aliases = [ "agent-spawner.socket" ];
       wantedBy = [ "sockets.target" ];
       socketConfig = {
         ListenStream = "/run/agent-spawner/spawner.sock";

@@ -234,6 +234,17 @@ def test_agent_spawner_has_the_options_of_its_config(run_folder):
             assert f"\n{key}={'yes' if setting else 'no'}\n" in unit, key
 
 
+def test_agent_spawner_moves_the_proxy(run_folder):
+    spawner = "{ services.stile.checkConfig = false; services.agent-spawner = { enable = true; %s }; }"
+    result = evaluate(run_folder, spawner % "")
+    assert result["toml"]["server"]["listen"] == ["127.0.0.1:3128", "10.200.0.1:3128"] and "netns" not in result["toml"]
+    result = evaluate(run_folder, spawner % 'proxyAddress = "127.0.0.3"; proxyPort = 4000;')
+    assert result["toml"]["server"]["listen"] == ["127.0.0.3:4000", "10.200.0.1:4000"]
+    assert result["toml"]["netns"] == {"port": 4000}
+    assert result["systemd"]["sockets"]["stiled-capture"]["socketConfig"]["ListenStream"] == "10.200.0.1:4001"
+    assert check(run_folder, result["toml"]).returncode == 0
+
+
 def workers(inner):
     return "{ services.stile.checkConfig = false; services.mcp-a2a-workers = { enable = true; " + inner + " }; }"
 

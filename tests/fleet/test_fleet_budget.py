@@ -58,7 +58,9 @@ def test_a_slice_is_taken_when_an_agent_sends(fleet, world):
     client = host.daemon.open_tunnel("o.test", world.port)
     until(lambda: len(origin.received) >= len(client.hello), 20, "the hello at the origin")
     until(lambda: taken(fleet) in (SLICE, 2 * SLICE), 20, "a slice")
-    assert host.ask("agent", agent="alpha")["agent"]["budgets"]["bytes_up"]["slice"] == taken(fleet)
+    # The store has it first, then the daemon.
+    until(lambda: host.ask("agent", agent="alpha")["agent"]["budgets"]["bytes_up"]["slice"] == taken(fleet), 20,
+          "the slice in the daemon")
 
 
 def test_all_hosts_together_get_the_budget_and_no_more(fleet, world):
@@ -73,7 +75,8 @@ def test_all_hosts_together_get_the_budget_and_no_more(fleet, world):
     for host in hosts:
         host.daemon.audit.wait_one(event="close", reason="budget-exhausted", seconds=40)
     assert taken(fleet) == total
-    assert total // 2 <= len(origin.received) <= total, len(origin.received)
+    until(lambda: len(origin.received) >= total // 2, 20, "half of the budget at the origin")
+    assert len(origin.received) <= total
 
 
 def test_a_larger_budget_goes_on_where_the_smaller_ended(fleet, world):
@@ -95,10 +98,10 @@ def test_a_host_that_dies_loses_its_slice(fleet, world):
     host.has("policy/base", 1)
     host.daemon.open_tunnel("o.test", world.port)
     until(lambda: origin.received and taken(fleet) > 0, 20, "a slice")
-    before = taken(fleet)
     host.process.kill()
     host.process.wait(10)
     host.process = None
+    before = taken(fleet)
     host.daemon.kill()
     host.daemon.start()
     host.join().is_connected()

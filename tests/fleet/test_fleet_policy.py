@@ -108,6 +108,7 @@ def test_an_empty_policy_removes_what_was_there(fleet):
     assert fleet.publish("other", "") == 1
     host.has("policy/other", 1)
     assert host.agents() == {"alpha"}  # a key that is gone changes nothing
+    fleet.entry("one", {"policy/base": 1, "policy/other": 1})
     assert fleet.publish("base", "") == 2  # the hosts remember the serial
     host.has("policy/base", 2)
     assert host.agents() == set()
@@ -115,7 +116,7 @@ def test_an_empty_policy_removes_what_was_there(fleet):
 
 def test_agents_expire_with_their_policy(fleet):
     host = fleet.host("one").start()
-    fleet.publish("base", '[egress]\ndeny = ["never.test"]\n' + AGENT.format(".test"), "--for", "3s")
+    fleet.publish("base", '[egress]\ndeny = ["never.test"]\n' + AGENT.format(".test"), "--for", "6s")
     host.has("policy/base", 1)
     until(lambda: host.verdict("alpha", "a.test") == "agent-expired", 15, "the end of the policy")
     assert host.ask("agent", agent="alpha")["agent"]["expires"]
@@ -165,6 +166,16 @@ def test_publish_refuses_a_policy_with_errors(fleet):
         assert checked.code == 1 and words in checked.err, checked
     assert stile("check", "--fleet", fleet.policy(AGENT.format("a.test"))).code == 0
     assert fleet.cluster.get("/stile/policy/bad") is None
+
+
+def test_a_signing_key_that_others_can_read_is_refused(tmp_path):
+    key, policy = tmp_path / "fleet.key", tmp_path / "policy.toml"
+    policy.write_text("")
+    assert stile("fleet", "keygen", key).code == 0 and key.stat().st_mode & 0o777 == 0o600
+    assert stile("fleet", "sign", "base", policy, "--key", key, "--serial", "1").code == 0
+    key.chmod(0o604)
+    done = stile("fleet", "sign", "base", policy, "--key", key, "--serial", "1")
+    assert done.code == 1 and f"chmod 600 {key}" in done.err and done.out == "", done
 
 
 def test_a_reload_keeps_the_fleets_policy(fleet):
@@ -226,7 +237,7 @@ def test_a_grant_for_an_agent_on_all_hosts(fleet):
 def test_a_policy_waits_for_its_time(fleet):
     """What a host sees whose clock is late."""
     host = fleet.host("one").start()
-    soon = datetime.datetime.utcnow().replace(microsecond=0) + datetime.timedelta(seconds=4)
+    soon = datetime.datetime.utcnow().replace(microsecond=0) + datetime.timedelta(seconds=7)
     fleet.publish("base", AGENT.format("a.test"), "--from", soon.isoformat() + "Z")
     host.refuses("policy/base", "valid from")
     assert host.agents() == set()

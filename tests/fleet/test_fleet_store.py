@@ -1,5 +1,7 @@
 """Three nodes of etcd that die, are cut off, forget and come back."""
 
+import socket
+
 import pytest
 from harness.etcd import Relay
 from harness.wait import until
@@ -126,6 +128,21 @@ def test_a_host_tells_the_fleet_about_itself(fleet):
     shown = fleet.status()
     assert [(one["host"], one["behind"]) for one in shown["hosts"]] == [("one", "")]
     assert "one " in fleet.does("status", "-c", fleet.config)
+
+
+def test_a_prefix_of_its_own_and_the_name_of_the_system(fleet):
+    """Two fleets in one store do not see each other, and `host = ""` is the host name."""
+    first = fleet.host("one").start().is_connected()
+    fleet.settings["prefix"] = "/other/fleet"
+    fleet.write_config()
+    second = fleet.host("two", {"host": ""}).start()
+    fleet.publish("base", AGENT.format("a.test"))
+    second.has("policy/base", 1)
+    until(lambda: fleet.cluster.get(f"/other/fleet/hosts/{socket.gethostname().lower()}"), 20, "its entry")
+    assert fleet.cluster.get("/other/fleet/policy/base") and not fleet.cluster.get("/stile/policy/base")
+    fleet.switch("offline")
+    second.has("switch", 1)
+    assert first.fleet()["serials"] == {} and first.status()["mode"] == "enforce"
 
 
 @pytest.mark.long

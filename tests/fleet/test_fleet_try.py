@@ -26,6 +26,7 @@ def test_hosts_say_what_would_change(fleet, world):
     host.daemon.audit.wait_one(event="open")
     host.daemon.connect("q.test", world.port)
     host.daemon.audit.wait_one(event="deny", host="q.test")
+    fleet.entry("one", {"policy/base": 1})
     file = fleet.policy(policy(world, "q.test"), "candidate.toml")
     done = fleet.stile("publish", "base", file, "--try", "--json", "-c", fleet.config)
     assert done.code == 1, done
@@ -54,6 +55,7 @@ def test_grants_are_judged_too(fleet, world):
     for name in ("o.test", "q.test", "r.test"):
         host.daemon.connect(name, world.port)
     host.daemon.audit.wait_one(event="deny", host="r.test")
+    fleet.entry("one", {"policy/base": 1})
 
     def tried(name, text):
         done = fleet.stile("publish", name, fleet.policy(text, "candidate.toml"), "--try", "--json", "-c", fleet.config)
@@ -68,9 +70,14 @@ def test_grants_are_judged_too(fleet, world):
 
 def test_a_candidate_that_changes_nothing_is_fine(fleet):
     host = fleet.host("one").start().is_connected()
+    fleet.entry("one", {})
     done = fleet.stile("publish", "base", fleet.policy('[egress]\ncontact = "me"\n'), "--try", "-c", fleet.config)
-    assert done.code == 0, done
+    assert done.code == 0 and "\none " in done.out, done
     assert host.fleet()["serials"] == {}
+    # Nothing is known of a policy that nobody could judge.
+    for words in (["--host", "two"], ["--label", "prod"]):
+        done = fleet.stile("publish", "base", fleet.policy(""), "--try", "-c", fleet.config, *words)
+        assert done.code == 1 and "no host has joined that this policy is for" in done.err, done
 
 
 def test_a_candidate_that_a_host_cannot_use(fleet):
@@ -79,6 +86,7 @@ def test_a_candidate_that_a_host_cannot_use(fleet):
     secret.chmod(0o600)
     host = fleet.host("one", secret=[{"name": "other", "file": str(secret), "hosts": ["a.test"],
                                       "header": "X-Key"}]).start().is_connected()
+    fleet.entry("one", {})
     candidate = fleet.policy('[[secret]]\nname = "api"\nfile = "/nonexistent/token"\nhosts = ["a.test"]\n'
                              'header = "X-Key"\n')
     done = fleet.stile("publish", "base", candidate, "--try", "--json", "-c", fleet.config)

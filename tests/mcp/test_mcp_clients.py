@@ -16,6 +16,9 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 TOOLS = {"spawn_worker", "list_workers", "get_worker_status", "terminate_worker", "send_task", "read_output",
          "cancel_task", "list_files", "read_file", "explain_access", "request_access", "containment_status"}
 
+# By itself it goes on after five seconds, and calls a server pending that connects later.
+WAITS_FOR_SERVERS = {"MCP_CONNECTION_NONBLOCKING": "false", "MCP_CONNECT_TIMEOUT_MS": "40000", "MCP_TIMEOUT": "40000"}
+
 
 @pytest.fixture(scope="module")
 def claude_code():
@@ -43,7 +46,7 @@ def start_claude(program, tmp_path, config, api, **more):
     """What Claude Code says of itself when it starts."""
     (tmp_path / "mcp.json").write_text(json.dumps(config))
     env = surroundings(tmp_path, ANTHROPIC_API_KEY="sk-ant-stand-in", ANTHROPIC_BASE_URL=api.url, DISABLE_AUTOUPDATER="1",
-                       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1", MCP_TIMEOUT="30000", **more)
+                       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1", **WAITS_FOR_SERVERS, **more)
     done = subprocess.run([program, "-p", "hi", "--output-format", "stream-json", "--verbose", "--mcp-config", "mcp.json",
                            "--strict-mcp-config"], cwd=tmp_path, env=env, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.host import IS_SANITIZED, PATIENCE_SECONDS
+from lab.host import IS_SANITIZED, PATIENCE_SECONDS, wait_until
 
 INSIDE = Path(__file__).parent / "lab" / "inside.py"
 
@@ -82,6 +82,23 @@ def test_gateway_is_put_back(watched):
     watched.host.run("ip", "addr", "del", "10.200.0.1/32", "dev", "lo")
     wait_for_words(watched.watch, "added the gateway")
     assert watched.host.fence_is_whole()
+
+
+def test_a_changed_config_is_not_undone(host):
+    """`repair` makes the fence of the new config; `watch`, which started with the old one, keeps that one."""
+    host.write("/etc/stile/stile.toml", "")
+    process = host.start_watch()
+    for text in ("[netns]\ncapture = false\n", "[netns]\nport = 4000\n"):
+        host.write("/etc/stile/stile.toml", text)
+        host.tool("repair")
+        host.nft("flush ruleset")
+        wait_until(host.fence_is_whole, f"the fence of {text!r}")
+    host.write("/etc/stile/stile.toml", "[netns]\nport = 'x'\n")
+    host.nft("flush ruleset")
+    wait_for_words(process, "using the config as it was")
+    wait_for_words(process, "loaded the table")
+    host.write("/etc/stile/stile.toml", text)
+    assert host.fence_is_whole()
 
 
 def test_makes_the_fence_where_there_is_none_yet(host):

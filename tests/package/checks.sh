@@ -145,6 +145,7 @@ check_spawner() {
   is_active stile-spawner.socket
   guest systemctl start agent-spawner.service
   is_active agent-spawner.service
+  is_active agent-spawner.socket
   [[ $(guest stat -c '%U:%G %a' /run/agent-spawner/spawner.sock) == "root:agent-users 660" ]]
   spawner_says '{"action":"spawn","task_id":"worker","workspace":"/mnt/agents"}' | grep -q '"status":"spawned"' ||
     { journal -u sandboxed-agent@worker.service; fail "no worker"; }

@@ -3,6 +3,7 @@
 scripts/agents installs them into build/agents, which `make programs-test` does. The key is outside, a placeholder inside.
 """
 
+import json
 import os
 import tempfile
 from dataclasses import dataclass, replace
@@ -149,6 +150,29 @@ def test_an_agents_own_sandbox_works_inside(scene):
     assert (scene.folder / "in.txt").read_text() == "x\n"
     assert (scene.folder / "out.txt").read_text() == "", done
     assert "curl:" in (scene.folder / "net.txt").read_text()
+
+
+CLAUDE = [agent for agent in AGENTS if agent.name == "claude"]
+SANDBOXED = {"sandbox": {"enabled": True, "failIfUnavailable": True, "autoAllowBashIfSandboxed": True,
+                         "allowUnsandboxedCommands": False, "network": {"allowedDomains": ["api.anthropic.com"]}}}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scene", CLAUDE, indirect=True, ids=["claude"])
+def test_the_bubblewrap_of_an_agent_works_inside(scene):
+    """Its commands write in the workspace only, and reach what both Claude Code and Stile let through."""
+    settings = scene.home / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps(SANDBOXED))
+    for path in (settings.parent, settings):
+        os.chown(path, USER, USER)
+    done = start(scene, [Call("shell", text="echo x > in.txt; echo y > ~/out.txt; cat ~/out.txt > out.txt;"
+                              f" curl -sS -m 20 -o /dev/null https://{scene.agent.host}/from-inside > net.txt 2>&1; echo tried")],
+                 arguments=("-p", "do it"))
+    assert done.code == 0 and DONE in done.out, done
+    assert (scene.folder / "in.txt").read_text() == "x\n", scene.model.seen[-1]["messages"]
+    assert (scene.folder / "out.txt").read_text() == "", done
+    assert "/from-inside" in scene.origin.paths(), (scene.folder / "net.txt").read_text()
 
 
 @pytest.mark.long

@@ -154,8 +154,11 @@ def agent(request, user_fence):
     desk.close()
 
 
+START_SECONDS = 90  # an agent needs up to half a minute of a busy processor before it draws
+
+
 def reach_claude(tmux):
-    tmux.wait_for("agent", "Yes, I trust this folder")
+    tmux.wait_for("agent", "Yes, I trust this folder", seconds=START_SECONDS)
     tmux.keys("agent", "Enter")
     tmux.wait_for("agent", "Do you want to use this API key?")
     tmux.keys("agent", "Up")
@@ -169,7 +172,7 @@ def reach_claude(tmux):
 
 
 def reach_opencode(tmux):
-    tmux.wait_for("agent", "ctrl+p commands")
+    tmux.wait_for("agent", "ctrl+p commands", seconds=START_SECONDS)
     tmux.keys("agent", "-l", "do it")
     tmux.wait_for("agent", "┃  do it")
     tmux.press_until("agent", "Enter", "https://a.test/wheel")

@@ -35,6 +35,13 @@ for _ in range(times):
     sock.close()
 """
 
+# Asks again when a file is there.
+AGAIN = ASK.replace("for _ in range(times):\n", """import os, time
+for number in range(times):
+    while number and not os.path.exists("go"):
+        time.sleep(0.02)
+""")
+
 # Asks for three names at once, then for three more.
 MANY = r"""
 import socket, sys
@@ -314,3 +321,31 @@ def test_without_a_terminal_it_refuses(person):
         timeout=40, check=True)
     assert done.stdout == b"status 403\n"
     assert b"allow it?" not in done.stderr
+
+
+def test_nobody_is_asked_about_what_the_profile_expects_to_be_refused(person):
+    """The agent need not wait for an answer, and what its profile does not name is asked for as ever."""
+    profiles = person.fence.folder / "profiles"
+    profiles.mkdir()
+    (profiles / "mine.toml").write_text('about = "mine"\nharmless = [".b.test", "b.test"]\n')
+    if os.geteuid() == 0:
+        os.chown(profiles / "mine.toml", USER, USER)
+    person.env["STILE_PROFILES"] = str(profiles)
+    person.fence.world.tcp_origin("c.test", handler=echo)
+    for host in (person.target, f"telemetry.{person.target}"):
+        screen = person.start(ASK, host, "2", flags=("--profile", "mine"))
+        screen.wait_for(b"ended 0 True")
+        assert screen.seen.count(b"status 403") == 2 and b"asks for" not in screen.seen and b"\a" not in screen.seen
+        assert b"2 of them expected by the profile" in screen.seen
+    # A grant still allows it.
+    screen = person.start(AGAIN, person.target, "2", flags=("--profile", "mine"))
+    screen.wait_for(b"status 403")
+    person.stile("allow", "run", person.target)
+    (person.fence.folder / "go").write_text("")
+    screen.wait_for(b"status 200")
+    screen.wait_for(b"ended 0 True")
+    screen = person.start(ASK, f"c.test:{person.fence.world.port}", "1", flags=("--profile", "mine"))
+    screen.wait_for(b"allow it?")
+    screen.type(b"once\n")
+    screen.wait_for(b"status 200")
+    screen.wait_for(b"ended 0 True")

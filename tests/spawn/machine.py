@@ -129,7 +129,8 @@ class Machine:
             (units / f"{wanted_by}.wants").mkdir()
             for name in names:
                 (units / f"{wanted_by}.wants" / name).symlink_to(f"../{name}")
-        (units / "agent-spawner.service").symlink_to("stile-spawner.service")
+        for kind in ("service", "socket"):
+            (units / f"agent-spawner.{kind}").symlink_to(f"stile-spawner.{kind}")
         subprocess.run(["systemd-sysusers", f"--root={root}"], check=True, capture_output=True)
 
     def _enter_groups(self):

@@ -102,6 +102,21 @@ TEST(SpawnPlan, ACardNarrowsTheFiles) {
   }
 }
 
+TEST(SpawnPlan, TellsTheLogWhatTheWorkerMayReachAndSee) {
+  const auto plan = planned(R"({"allowed_hosts":["api.test"],"read":["src"],"write":[]})");
+  ASSERT_TRUE(plan);
+  const auto text = policy_text(*plan);
+  EXPECT_NE(text.find(R"("allowed_hosts":["api.test"])"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(", workspace hidden, read /mnt/agents/alpha/src")) << text;
+  auto wide = *plan;
+  wide.file.environment = {{"TOKEN", "planted"}};
+  EXPECT_EQ(policy_text(wide), text);
+  wide.file.write = {"/a", "/b"};
+  EXPECT_EQ(policy_text(wide), text + ", write /a /b");
+  wide.file.write = {std::string(8000, '\xc3')};
+  EXPECT_LE(policy_text(wide).size(), 4099U);
+}
+
 TEST(SpawnPlan, NothingWidens) {
   for (const auto* card :
        {R"({"allowed_hosts":["evil.test"]})", R"({"allowed_hosts":["*"]})",

@@ -8,7 +8,7 @@ spawn_cooldown_seconds = {cooldown}
 [templates.default]
 task = ["bash"]
 allowed_hosts = ["api.anthropic.com"{more_hosts}]
-private_exceptions = ["127.0.0.9/32"]
+private_exceptions = ["127.0.0.9/32", "192.0.2.9/32"]
 ttl_seconds = 3600
 narrow = ["allowed_hosts", "ttl_seconds", "resource_limits", "tags"]
 [templates.default.environment]
@@ -25,6 +25,10 @@ narrow = ["ttl_seconds"]
 task = ["bash"]
 read = ["/srv/data"]
 narrow = ["read", "write"]
+
+[templates.incapable]
+task = ["bash"]
+can = ["no-such:capability"]
 
 [templates.broken]
 command = ["no-such-program"]

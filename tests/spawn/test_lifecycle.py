@@ -217,6 +217,15 @@ def test_a_worker_that_ends_by_itself_is_gone(machine, spawn):
     wait_for(lambda: "agent-beta" not in namespaces(machine), "its namespace is gone")
 
 
+def test_a_worker_whose_card_the_daemon_refuses_does_not_start(machine, spawn):
+    """Its caller would believe that it works, and every request would be refused."""
+    answer = spawn("alpha", template="incapable")
+    assert "journalctl -u sandboxed-agent@alpha" in answer["error"], answer
+    assert "the daemon refused the card of alpha" in machine.journal(UNIT.format("alpha"))
+    wait_for(lambda: "agent-alpha" not in namespaces(machine), "the namespace is gone")
+    assert machine.ask({"action": "list"}) == {"workers": []}
+
+
 def spawner_pid(machine):
     return machine.run("systemctl", "show", "--value", "-p", "MainPID", "stile-spawner.service").stdout.strip()
 
@@ -273,6 +282,8 @@ def test_everything_is_in_the_audit_log(machine, spawn):
     mine = [(line["event"], line["method"], line.get("actor", "")[:6]) for line in lines if line.get("agent") == "audited"]
     assert mine == [("grant", "spawn", "uid 0,"), ("grant", "run", "uid 0,"), ("policy", "terminate", "uid 0,"),
                     ("policy", "end", "")]
-    assert "secret message" not in log.read_text()
+    assert "secret message" not in log.read_text() and "hello" not in log.read_text()
+    granted = next(line["detail"] for line in lines if line.get("agent") == "audited")
+    assert '"allowed_hosts":["api.anthropic.com"]' in granted and '"ttl_seconds":3600' in granted
     assert machine.run("/opt/stile/stile", "audit", "verify", "/var/log/agent-spawner/audit.jsonl").returncode == 0
     assert os.stat(log).st_mode & 0o007 == 0

@@ -29,6 +29,7 @@ narrow = ["allowed_hosts", "ttl_seconds", "tags"]
 task = ["/opt/opencode/opencode", "run"]
 read = ["/opt/opencode"]
 allowed_hosts = ["http://model.test:8300"]
+denied_hosts = ["never.test"]
 private_exceptions = ["127.0.0.9/32"]
 unlisted = "ask"
 [templates.opencode.environment]
@@ -297,10 +298,37 @@ def test_the_user_is_asked_for_a_reason(machine, captain, era):
     assert client.call("request_access", worker="alpha", url="https://wanted.test", reason="please")["state"] == "refused"
 
 
-def test_the_story_of_a_captain(machine, captain, origin):
+@pytest.fixture
+def told(machine):
+    """What the logs of daemon and spawner say from here on, whose chains are whole."""
+    logs = ["/var/log/stile/audit.jsonl", "/var/log/agent-spawner/audit.jsonl"]
+
+    def lines(log):
+        return [json.loads(line) for line in machine.path(log).read_text().splitlines()]
+    machine.ask({"action": "list"})  # which makes the second log
+    begin = [len(lines(log)) for log in logs]
+
+    def tell():
+        for log in logs:
+            machine.run(STILE, "audit", "verify", log)
+        return [lines(log)[start:] for log, start in zip(logs, begin)]
+    return tell
+
+
+def about(host, lines):
+    return [(line["event"], line["agent"]) for line in lines
+            if line.get("host") == host and line["event"] in ("ask", "answer", "open", "deny")]
+
+
+def done_by_captain(machine, spawners):
+    """What the spawner did for the captain: action and worker."""
+    user = machine.run("id", "-u", "captain").stdout.strip()
+    return [(line["method"], line["agent"]) for line in spawners if line.get("actor", "").startswith(f"uid {user},")
+            and line["event"] in ("grant", "policy")]
+
+
+def test_the_story_of_a_captain(machine, captain, origin, told):
     """Two workers; one is refused a host, a person approves, the task goes on; all of it is in the logs."""
-    log = machine.path("/var/log/stile/audit.jsonl")
-    begin = len(log.read_text().splitlines())
     client = captain(era=STATELESS)
     for worker in ("alpha", "beta"):
         client.call("spawn_worker", worker=worker, template="asking", tags=["story"])
@@ -331,18 +359,14 @@ def test_the_story_of_a_captain(machine, captain, origin):
     for worker in ("alpha", "beta"):
         assert client.call("terminate_worker", worker=worker)["status"] == "terminated"
 
-    lines = [json.loads(line) for line in log.read_text().splitlines()[begin:]]
-    about = [(line["event"], line.get("agent"), line.get("host")) for line in lines
-             if line.get("host") == "wanted.test" and line["event"] in ("ask", "answer", "open")]
-    assert about == [("ask", "alpha", "wanted.test"), ("answer", "alpha", "wanted.test"), ("open", "alpha", "wanted.test"),
-                     ("ask", "beta", "wanted.test"), ("answer", "beta", "wanted.test"), ("open", "beta", "wanted.test")]
+    lines, spawners = told()
+    assert about("wanted.test", lines) == [(event, worker) for worker in ("alpha", "beta")
+                                           for event in ("ask", "answer", "open")]
     by_captain = [line for line in lines if line["event"] == "ask" and line["agent"] == "beta"]
     assert "captain" in by_captain[0]["actor"]
-    spawner = [json.loads(line) for line in machine.path("/var/log/agent-spawner/audit.jsonl").read_text().splitlines()]
-    told = json.dumps(spawner)
-    for words in ("alpha", "beta"):
-        assert words in told
-    assert machine.run(STILE, "audit", "verify", "/var/log/stile/audit.jsonl").returncode == 0
+    assert done_by_captain(machine, spawners) == [
+        ("spawn", "alpha"), ("spawn", "beta"), ("run", "beta"), ("run", "alpha"), ("run", "beta"), ("terminate", "alpha"),
+        ("terminate", "beta")]
 
 
 CLAUDES_ORDERS = [
@@ -355,7 +379,9 @@ CLAUDES_ORDERS = [
     ("terminate_worker", {"worker": "alpha"}),
     ("terminate_worker", {"worker": "beta"}),
 ]
-WORKERS_ORDERS = [["bash", {"command": "curl -sS https://wanted.test/ -o result && cat result", "description": "fetch"}],
+WORKERS_ORDERS = [["bash", {"command": "curl -sS https://never.test/ -o never; echo the first ended with $?",
+                           "description": "fetch from elsewhere"}],
+                  ["bash", {"command": "curl -sS https://wanted.test/ -o result && cat result", "description": "fetch"}],
                   "alpha has it", "beta has nothing to say"]
 OPENCODE_CONFIG = {"model": "stand-in/m", "provider": {"stand-in": {
     "npm": "@ai-sdk/openai-compatible", "name": "stand-in", "models": {"m": {"name": "m"}},
@@ -400,8 +426,9 @@ def claude(machine, models):
 
 
 @pytest.mark.long
-def test_claude_code_is_the_captain_of_two_opencodes(machine, claude):
-    """The real programs; only their models are replaced. A person approves the host that one of them needs."""
+def test_claude_code_is_the_captain_of_two_opencodes(machine, told, claude):
+    """The real programs; only their models are replaced. One is refused a host that it may not reach; a person approves
+    the host that it needs; all of it is in the logs."""
     def open_asks():
         assert claude.poll() is None, claude.stdout.read()[-3000:]
         return [ask for ask in json.loads(machine.run(STILE, "asks", "--json").stdout)["asks"] if ask["host"] == "wanted.test"]
@@ -420,3 +447,12 @@ def test_claude_code_is_the_captain_of_two_opencodes(machine, claude):
     assert results[4]["status"] == "completed" and "beta has nothing to say" in results[4]["output"], results[4]
     assert "result" in [file["name"] for file in results[5]["files"]]
     assert [result["status"] for result in results[6:]] == ["terminated", "terminated"]
+    assert "never" not in [file["name"] for file in results[5]["files"]]
+    lines, spawners = told()
+    assert about("never.test", lines) == [("deny", "alpha")]
+    assert about("wanted.test", lines) == [("ask", "alpha"), ("answer", "alpha"), ("open", "alpha")]
+    assert done_by_captain(machine, spawners) == [
+        ("spawn", "alpha"), ("spawn", "beta"), ("run", "alpha"), ("run", "beta"), ("terminate", "alpha"), ("terminate", "beta")]
+    # What the worker's shell saw is what its model was told.
+    seen = machine.path("/srv/workers-model.log").read_text()
+    assert "the first ended with 56" in seen and "response 403" in seen

@@ -1,8 +1,13 @@
-"""The phases of the seed's plan, with its own shell scripts: spawner, isolation, names."""
+"""The phases of the seed's plan, with its own shell scripts: spawner, isolation, names.
+
+Three things differ. They sleep nowhere, since a worker runs when its spawn is answered. socat waits for the answer. And
+the codes of refused hosts are compared as a part of the text: curl prints 000 already, and the script adds it again.
+"""
 
 import subprocess
 
 import pytest
+from machine import STILE_TOML
 from spawner_config import spawner_toml
 
 # socat ends half a second after its input, which a busy machine may need for a spawn.
@@ -67,15 +72,29 @@ echo '{"action":"terminate","task_id":"proxy-test"}' | \
   socat - UNIX-CONNECT:/run/agent-spawner/spawner.sock
 echo "=== Phase 2 PASSED ==="
 """
+# The hosts of the scripts and the name server that they try, on addresses of the machine.
 ORIGIN = """
-import http.server, ssl
+import http.server, socket, ssl, threading
+def name_server():
+    questions = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    questions.bind(("8.8.8.8", 53))
+    while True:
+        questions.sendto(*questions.recvfrom(512))
+threading.Thread(target=name_server, daemon=True).start()
 class Answer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200); self.send_header("Content-Length", "3"); self.end_headers(); self.wfile.write(b"ok\\n")
-server = http.server.ThreadingHTTPServer(("127.0.0.9", 443), Answer)
+server = http.server.ThreadingHTTPServer(("192.0.2.9", 443), Answer)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER); context.load_cert_chain("/srv/cert.pem", "/srv/key.pem")
 server.socket = context.wrap_socket(server.socket, server_side=True)
 server.serve_forever()
+"""
+NSLOOKUP = """#!/usr/bin/python3
+import socket, sys
+question = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+question.settimeout(3)
+question.sendto(sys.argv[1].encode(), (sys.argv[2], 53))
+sys.exit(question.recv(512) != sys.argv[1].encode())
 """
 
 
@@ -87,10 +106,12 @@ def origin(machine):
                     "-keyout", machine.path("/srv/key.pem"), "-out", machine.path("/srv/cert.pem")],
                    check=True, capture_output=True)
     machine.path("/srv/origin.py").write_text(ORIGIN)
-    machine.shell("cat /srv/cert.pem >>/etc/ssl/certs/ca-certificates.crt;"
-                  "echo '127.0.0.9 api.anthropic.com example.com attacker.com' >>/etc/hosts;"
+    machine.path("/srv/nslookup").write_text(NSLOOKUP)
+    machine.shell("cat /srv/cert.pem >>/etc/ssl/certs/ca-certificates.crt; chmod 755 /srv/nslookup;"
+                  "ip address add 192.0.2.9/32 dev lo; ip address add 8.8.8.8/32 dev lo;"
+                  "echo '192.0.2.9 api.anthropic.com example.com attacker.com' >>/etc/hosts;"
                   "systemd-run --quiet --unit=origin python3 /srv/origin.py; systemctl reload stiled;"
-                  "until curl -sf https://example.com/ >/dev/null; do sleep 0.1; done")
+                  "until curl -sf https://example.com/ >/dev/null; do sleep 0.1; done; /srv/nslookup attacker.com 8.8.8.8")
 
 
 def configure(machine, **options):
@@ -98,8 +119,19 @@ def configure(machine, **options):
     machine.run("systemctl", "reload-or-restart", "stile-spawner")
 
 
+@pytest.fixture
+def without_capture(machine):
+    """What goes directly to a host is refused then, also if Stile would let it through."""
+    def write(text):
+        machine.path("/etc/stile/stile.toml").write_text(text)
+        machine.shell("systemctl restart stiled && /opt/stile/stile-netns repair")
+    write(STILE_TOML + "[netns]\ncapture = false\n")
+    yield
+    write(STILE_TOML)
+
+
 def passes(machine, script, phase):
-    done = machine.run("bash", "-c", PATIENT + script, check=False)
+    done = machine.run("bash", "-c", "PATH=/srv:$PATH\n" + PATIENT + script, check=False)
     assert f"=== Phase {phase} PASSED ===" in done.stdout, done.stdout + done.stderr
     assert "✗" not in done.stdout
 
@@ -109,7 +141,7 @@ def test_phase_0_spawner(machine):
     passes(machine, PHASE_0, 0)
 
 
-def test_phase_1_isolation(machine, origin):
+def test_phase_1_isolation(machine, origin, without_capture):
     configure(machine, more_hosts=["example.com"])
     passes(machine, PHASE_1, 1)
 
@@ -124,7 +156,7 @@ def test_a_worker_reaches_what_its_template_names_through_the_proxy(machine, ori
     spawn("alpha")
     machine.ask({"action": "run", "task_id": "alpha", "message":
                  "curl -sS https://api.anthropic.com/; curl -s https://example.com/ -o /dev/null -w '%{http_connect}\n';"
-                 "curl -sS --max-time 5 --noproxy '*' https://127.0.0.9/ || echo no way around"})
+                 "curl -sS --max-time 5 --noproxy '*' https://192.0.2.9/ || echo no way around"})
     answer = machine.ask({"action": "output", "task_id": "alpha", "wait_seconds": 30})
     text = answer["output"]
     while answer["status"] == "running":

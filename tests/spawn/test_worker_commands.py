@@ -51,6 +51,18 @@ def test_a_card_narrows(machine):
     assert stile(machine, "stop", "--tag", "x").stdout == "beta terminated\n"
 
 
+def test_a_card_names_its_template(machine):
+    machine.path("/srv/card.json").write_text(json.dumps({"agent_id": "delta", "template": "command", "ttl_seconds": 60}))
+    assert "delta spawned: template command, workspace /mnt/agents/delta\n" in stile(machine, "spawn", "/srv/card.json").stdout
+
+
+def test_a_worker_may_have_the_name_of_the_directory(machine):
+    for words in ([], ["--workspace", "/mnt/agents"]):
+        said = stile(machine, "spawn", "default", "--id", "agents", *words).stdout
+        assert said.startswith("agents spawned: template default, workspace /mnt/agents/agents\n")
+        stile(machine, "stop", "agents")
+
+
 def test_without_waiting(machine):
     stile(machine, "spawn", "default", "--id", "alpha")
     assert "runs task 1" in stile(machine, "send", "--no-wait", "alpha", "echo later").stdout

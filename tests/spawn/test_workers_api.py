@@ -44,6 +44,8 @@ def test_a_batch_is_spawned_listed_and_stopped_by_its_tag(machine, page):
     assert page("GET", "agents/status")[1] == {"ok": True, "connected": True, "workers": 3}
     one = page("GET", "agents/other")[1]
     assert one["ok"] and one["runs"] == [] and one["status"] == "running"
+    for body in ({"tags": ["review"]}, {"tag": ""}, {"agent": "other"}):
+        assert page("POST", "agents/stop-all", body)[0] == 400
     status, stopped = page("POST", "agents/stop-all", {"tag": "review"})
     assert [(one["task_id"], one["status"]) for one in stopped["agents"]] == [("review-1", "terminated"), ("review-2", "terminated")]
     assert page("POST", "agents/other/stop", {})[1]["status"] == "terminated"

@@ -56,5 +56,15 @@ TEST(SpawnBatch, WritesOneLinePerWorker) {
   EXPECT_EQ(batch->workers[0].line.find('\n'), std::string::npos);
 }
 
+TEST(ParseStop, StopsAllOnlyIfNothingElseIsSaid) {
+  for (const auto* body : {"", "{}"}) EXPECT_EQ(*parse_stop(body), std::nullopt) << body;
+  EXPECT_EQ(*parse_stop(R"({"tag":"night"})"), "night");
+  EXPECT_EQ(*parse_stop(R"({"t\u0061g":"night"})"), "night");
+  for (const auto* body : {"[]", "{", R"({"tags":["night"]})", R"({"tag":""})", R"({"tag":["x"]})",
+                           R"({"tag":null})", R"({"agent":"alpha"})"}) {
+    EXPECT_FALSE(parse_stop(body)) << body;
+  }
+}
+
 }  // namespace
 }  // namespace stile::web

@@ -26,16 +26,27 @@ def missing():
     return f"{', '.join(absent)} not installed (Debian: etcd-server, etcd-client)" if absent else ""
 
 
+PORTS_OF_A_PROCESS = 1375  # of 16 processes of pytest, below the range of the kernel for outgoing connections
+_handed_out = set()
+
+
 def free_port(address="127.0.0.1"):
-    """Below the range from which the kernel hands out ports for outgoing connections."""
+    """Its program binds it later, so it is handed out once, and by one process of pytest."""
+    process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 16
+    first = 10000 + process * PORTS_OF_A_PROCESS
     while True:
-        port = random.randint(10000, 32000)
+        port = random.randrange(first, first + PORTS_OF_A_PROCESS)
+        if port in _handed_out:
+            continue
         with socket.socket() as sock:
             try:
                 sock.bind((address, port))
-                return port
             except OSError:
                 continue
+        _handed_out.add(port)
+        if len(_handed_out) > PORTS_OF_A_PROCESS // 2:
+            _handed_out.clear()
+        return port
 
 
 class StoreCertificates:

@@ -163,7 +163,8 @@ class Fleet:
         return json.loads(self.does("status", "-c", self.config, "--json"))
 
     def entry(self, host, applied):
-        """What a host writes about itself, once it has applied these serials."""
+        """What a host writes about itself, once it has applied these serials. It writes that after it is connected and
+        after it has a policy; `publish` and `publish --try` read it."""
         def found():
             text = self.cluster.get(f"/stile/hosts/{host}")
             told = json.loads(text) if text else {}

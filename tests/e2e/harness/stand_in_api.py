@@ -1,21 +1,26 @@
 """StandInApi: answers as the APIs of models do, with what the test says; keeps the requests.
 
-As a program, for a machine of its own: stand_in_api.py ADDRESS PORT ANSWERS.json REQUESTS.jsonl
+As a program, for a machine of its own: stand_in_api.py ADDRESS PORT ANSWERS.json REQUESTS.jsonl [CERTIFICATE KEY]
 """
 
 import http.server
 import json
+import ssl
 import sys
 import threading
 
 
 class StandInApi:
-    """Each answer is a text, or a tool call as (name, arguments). After the last one: "done"."""
+    """Each answer is a text, or a tool call as (name, arguments). After the last one: "done". `tls`: certificate and key."""
 
-    def __init__(self, answers=(), address="127.0.0.1", port=0, on_request=lambda request: None):
+    def __init__(self, answers=(), address="127.0.0.1", port=0, on_request=lambda request: None, tls=()):
         self.answers, self.requests, self.on_request = list(answers), [], on_request
         handler = type("Handler", (_Handler,), {"api": self})
         self.server = http.server.ThreadingHTTPServer((address, port), handler)
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.url = f"http://{address}:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -72,6 +77,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(b'{"input_tokens":1}', "application/json")
         # Requests without tools are those for a title or a summary.
         answer = self.api.next_answer() if body.get("tools") else "title"
+        body["headers"] = {name.lower(): value for name, value in self.headers.items()}
         self.api.requests.append(body)
         self.api.on_request(body)
         if "/chat/completions" in self.path:
@@ -97,9 +103,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def main(address, port, answers, requests):
+def main(address, port, answers, requests, *tls):
     with open(answers) as script, open(requests, "a") as log:
-        api = StandInApi(json.load(script), address, int(port), lambda body: print(json.dumps(body), file=log, flush=True))
+        api = StandInApi(json.load(script), address, int(port), lambda body: print(json.dumps(body), file=log, flush=True), tls)
         print(api.url, flush=True)
         threading.Event().wait()
 

@@ -28,6 +28,7 @@ HttpExchange::HttpExchange(Client& client, Connector& connector, Request& reques
       head_{head},
       client_is_1_1_{head.minor_version == 1},
       keep_alive_{head.keep_alive},
+      body_decoder_{client.context.limits.header_bytes},
       upload_done_{client.context.loop} {
   request_.method = std::string{head.method};
   request_.is_inside = !client.inside.empty();

@@ -72,6 +72,9 @@ TEST(Scrubber, FindsAllFormsOfASecret) {
   }
   EXPECT_EQ(scrubber.scrub("(sk-real%2Bvalue%2F0123456789)"), "(P)");
   EXPECT_EQ(scrubber.scrub("(sk-real%2bvalue%2f0123456789)"), "(P)");
+  EXPECT_EQ(scrubber.scrub("(sk-real%2Bvalue/0123456789)"), "(P)");
+  EXPECT_EQ(scrubber.scrub("(sk-real%2bvalue/0123456789)"), "(P)");
+  EXPECT_EQ(scrubber.scrub(R"({"key":"sk-real+value\/0123456789"})"), R"({"key":"P"})");
   EXPECT_EQ(scrubber.scrub("736b2d7265616c2b76616c75652f30313233343536373839"), "P");
 }
 

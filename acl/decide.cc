@@ -345,7 +345,9 @@ bool Decider::check_request() {
     const bool is_rule =
         fault.reason == Reason::method_not_allowed || fault.reason == Reason::path_not_allowed;
     if (fault.reason == Reason::bad_request) {
-      decision_.fault = "the path can be read in several ways; send it normalised";
+      decision_.fault = is_plain_path(facts.path)
+                            ? other_path_fault
+                            : "the path can be read in several ways; send it normalised";
     }
     const bool was_observed = is_observed();
     const Reason first = decision_.reason;

@@ -2,7 +2,6 @@
 #include "acl/inside.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/ascii.h"
 #include "base/quoted.h"
@@ -78,7 +77,7 @@ std::string detail_of(Reason reason, const RequestFacts& facts) {
   switch (reason) {
     case Reason::method_not_allowed:
       if (!facts.other_method.empty()) {
-        return in_quotes(facts.method) + ", with a field that names " +
+        return in_quotes(facts.method) + ", with a field or parameter that names " +
                in_quotes(facts.other_method) + ", is not allowed by any entry for this host";
       }
       return in_quotes(facts.method) + " is not among the methods of any entry for this host";
@@ -135,21 +134,6 @@ bool Inside::opens_some_port(const HostKey& key) const {
          (secret_hosts != nullptr && secret_hosts->visit(key, is_any));
 }
 
-std::string other_method_in(std::span<const RequestField> fields) {
-  constexpr std::array<std::string_view, 3> names{"x-http-method-override", "x-http-method",
-                                                  "x-method-override"};
-  std::string found;
-  for (const RequestField& field : fields) {
-    if (field.name.size() < names[1].size() || to_lower(field.name[0]) != 'x') continue;  // most
-    std::string name = lower_case(field.name);
-    std::replace(name.begin(), name.end(), '_', '-');  // some servers take one for the other
-    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
-    if (!found.empty()) found += ", ";
-    found += upper_case(field.value);
-  }
-  return found;
-}
-
 RequestFault judge_request(const Inside& inside, const HostKey& key, std::uint16_t port,
                            const RequestFacts& facts, RequestTerms& terms, bool is_granted) {
   terms = {};
@@ -170,6 +154,9 @@ RequestFault judge_request(const Inside& inside, const HostKey& key, std::uint16
     return {Reason::bad_request,
             in_quotes(facts.path) + " can be read in several ways; send it normalised",
             {}};
+  }
+  if (judges_paths && facts.names_other_path) {
+    return {Reason::bad_request, std::string{other_path_fault}, {}};
   }
   RequestFault nearest{entries.empty() ? Reason::none : Reason::method_not_allowed, {}, {}};
   for (const Covering& entry : entries) {

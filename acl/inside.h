@@ -56,17 +56,17 @@ struct RequestFacts {
   std::string_view path;    // without the query
   std::string_view query;   // without the question mark
   std::string_view target;  // path and query as they were sent
-  // What a field such as X-HTTP-Method-Override names, in upper case; empty: there is none.
+  // What fields and parameters name in place of the method and the path: see acl/overrides.h.
   std::string_view other_method;
+  bool names_other_path = false;
   bool wants_websocket = false;
   std::optional<std::uint64_t> body_bytes;  // if announced
   // Null once the head is gone: a request in progress is judged again without step 12.
   const std::vector<RequestField>* fields = nullptr;
 };
 
-// The method that a server may take in place of the one in the request line. Several are joined,
-// and then are no method that a rule has.
-[[nodiscard]] std::string other_method_in(std::span<const RequestField> fields);
+inline constexpr std::string_view other_path_fault =
+    "a field such as X-Original-URL names another path, and rules are about the path";
 
 // What a request that passes may do.
 struct RequestTerms {

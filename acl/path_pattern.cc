@@ -27,9 +27,18 @@ bool is_plain_escape(std::string_view text) noexcept {
   return text.size() < 5 || hex_value(text[3]) < 0 || hex_value(text[4]) < 0;
 }
 
+// Some servers drop what follows a `;`, and then see "//" or a dot segment.
 bool is_plain_segment(std::string_view segment) noexcept {
   const std::string_view name = segment.substr(0, segment.find(';'));
-  return name != "." && name != "..";
+  return name != "." && name != ".." && (!name.empty() || segment.empty());
+}
+
+// Where the segment at the beginning of the text ends. Some servers decode a slash before they
+// resolve dot segments, so an encoded one ends it, too.
+std::size_t segment_end(std::string_view text) noexcept {
+  std::size_t at = 0;
+  while (at < text.size() && text[at] != '/' && !is_encoded_slash(text.substr(at))) ++at;
+  return at;
 }
 
 }  // namespace
@@ -114,10 +123,11 @@ bool is_plain_path(std::string_view path) noexcept {
     const auto c = static_cast<unsigned char>(path[at]);
     if (c <= 0x20 || c >= 0x7f || c == '\\') return false;
     if (c == '%' && !is_plain_escape(path.substr(at))) return false;
-    if (c != '/') continue;
-    const std::string_view rest = path.substr(at + 1);
-    const std::string_view segment = rest.substr(0, rest.find('/'));
-    if (segment.empty() && !rest.empty()) return false;  // "//"
+    const bool is_encoded = is_encoded_slash(path.substr(at));
+    if (c != '/' && !is_encoded) continue;
+    const std::string_view rest = path.substr(at + (is_encoded ? 3 : 1));
+    const std::string_view segment = rest.substr(0, segment_end(rest));
+    if (!is_encoded && rest.starts_with('/')) return false;  // "//"
     if (!is_plain_segment(segment)) return false;
   }
   return true;

@@ -29,15 +29,28 @@ bool is_unreserved(char c) {  // RFC 3986 2.3
          c == '~';
 }
 
-std::string percent_encoded(std::string_view bytes, std::string_view digits) {
+// Many programs leave the characters that have a meaning in a path or query as they are.
+std::string percent_encoded(std::string_view bytes, std::string_view digits,
+                            std::string_view kept = {}) {
   std::string out;
   out.reserve(3 * bytes.size());
   for (const char c : bytes) {
-    if (is_unreserved(c)) {
+    if (is_unreserved(c) || kept.find(c) != std::string_view::npos) {
       out += c;
     } else {
       out.append("%").append(hex_of({&c, 1}, digits));
     }
+  }
+  return out;
+}
+
+// JSON, as PHP writes it.
+std::string with_escaped_slashes(std::string_view bytes) {
+  std::string out;
+  out.reserve(2 * bytes.size());
+  for (const char c : bytes) {
+    if (c == '/') out += '\\';
+    out += c;
   }
   return out;
 }
@@ -59,7 +72,7 @@ std::string base64_inside(std::string_view value, std::size_t offset) {
 }  // namespace
 
 std::vector<std::string> encoded_forms(std::string_view value) {
-  constexpr std::size_t most = 11;
+  constexpr std::size_t most = 14;
   std::vector<std::string> forms;
   forms.reserve(most);  // a vector that grows leaves copies of short texts behind
   const auto add = [&](std::string form) {
@@ -70,6 +83,7 @@ std::vector<std::string> encoded_forms(std::string_view value) {
     }
   };
   add(std::string{value});
+  add(with_escaped_slashes(value));
   for (std::size_t offset = 0; offset < 3; ++offset) {
     std::string text = base64_inside(value, offset);
     add(text);
@@ -80,6 +94,7 @@ std::vector<std::string> encoded_forms(std::string_view value) {
   for (const std::string_view digits : {hex_digits, upper_hex}) {
     add(hex_of(value, digits));
     add(percent_encoded(value, digits));
+    add(percent_encoded(value, digits, "/"));
   }
   return forms;
 }

@@ -7,8 +7,8 @@
 
 namespace stile {
 
-// The value as it is, in base64 at any offset (both alphabets), in hexadecimal and percent-encoded;
-// each once, none empty.
+// The value as it is and as JSON, in base64 at any offset (both alphabets), in hexadecimal and
+// percent-encoded; each once, none empty.
 [[nodiscard]] std::vector<std::string> encoded_forms(std::string_view value);
 
 }  // namespace stile

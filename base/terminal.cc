@@ -49,4 +49,20 @@ std::string Terminal::coloured(std::string_view text, Colour colour) const {
   return std::string{code_of(colour)}.append(text).append("\x1b[0m");
 }
 
+std::string without_controls(std::string_view text) {
+  constexpr unsigned char before_c1 = 0xc2;  // their first byte in UTF-8
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte == before_c1 && next >= 0x80 && next <= 0x9f) {
+      ++i;
+    } else if ((byte >= ' ' && byte != 0x7f) || byte == '\n' || byte == '\t') {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 }  // namespace stile

@@ -20,4 +20,9 @@ struct Terminal {
   [[nodiscard]] std::string coloured(std::string_view text, Colour colour) const;
 };
 
+// Lines of untrusted text in UTF-8, without the characters that control a terminal: U+0000 to
+// U+001F but for newlines and tabs, U+007F, and U+0080 to U+009F, of which U+009B begins a sequence
+// like ESC and [.
+[[nodiscard]] std::string without_controls(std::string_view text);
+
 }  // namespace stile

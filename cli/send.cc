@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/quoted.h"
+#include "base/terminal.h"
 #include "cli/command_list.h"
 #include "cli/spawner_client.h"
 
@@ -39,11 +40,7 @@ void show_piece(const Json& piece, const SpawnerOptions& options) {
   if (const auto missed = number_of(piece, "missed"); missed > 0) {
     std::cerr << "stile: " << missed << " bytes are no longer kept\n";
   }
-  auto text = text_of(piece, "output");
-  std::erase_if(text, [](char c) {
-    return (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == '\x7f';
-  });
-  std::cout << text << std::flush;
+  std::cout << without_controls(text_of(piece, "output")) << std::flush;
 }
 
 // The files that the task changed, on one line.

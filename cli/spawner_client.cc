@@ -15,6 +15,7 @@ namespace {
 constexpr const char* default_spawner = "/run/agent-spawner/spawner.sock";
 constexpr std::chrono::seconds longest_answer{90};
 constexpr std::uint64_t wait_seconds = 30;
+constexpr std::size_t most_kept_bytes = 256U << 10U;  // of the output of a task
 
 std::string socket_of(const SpawnerOptions& options) {
   if (!options.socket.empty()) return options.socket;
@@ -82,13 +83,17 @@ CommandOutcome<SpawnerAnswer> follow_output(const SpawnerOptions& options, const
   Json request{{"action", "output"}, {"task_id", task.worker}};
   if (!task.run.empty()) request.set("run", Json::parse(task.run));
   if (task.until_end) request.set("wait_seconds", wait_seconds);
+  std::size_t shown = 0;
   while (true) {
     auto answer = ask_spawner(options, request);
     if (!answer) return answer;
     show(answer->json);
-    const bool is_empty = text_of(answer->json, "output").empty();
+    const auto size = text_of(answer->json, "output").size();
+    shown += size;
     const bool is_over = text_of(answer->json, "status") != "running";
-    if (is_empty && (is_over || !task.until_end)) return answer;
+    if (size == 0 && (is_over || !task.until_end)) return answer;
+    // A task can write faster than it is read. What there was at the first request has been shown.
+    if (!is_over && !task.until_end && shown >= most_kept_bytes) return answer;
     request.set("cursor", number_of(answer->json, "cursor"));
     request.set("run", number_of(answer->json, "run"));  // a new task does not take its place
   }

@@ -296,7 +296,7 @@ void Keeper::answer_waiting() {
     if (run == nullptr) {
       answer(caller, error_answer("there is no such task"));
     } else if (run->state != worker::RunState::running || caller.deadline <= now || status_ ||
-               run->output.end() > caller.waiting->cursor) {
+               run->output.has_text_after(caller.waiting->cursor, false)) {
       answer(caller, runs_.output_of(*run, caller.waiting->cursor));
     }
   }

@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/quoted.h"
 #include "base/system_error.h"
+#include "base/terminal.h"
 #include "confine/powers.h"
 #include "confine/supervise.h"
 #include "run/kernel.h"
@@ -25,7 +27,10 @@ namespace {
 constexpr int all_namespaces = CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWNS |
                                CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
-void complain(const std::string& message) { std::fprintf(stderr, "stile: %s\n", message.c_str()); }
+// A message can have names of files.
+void complain(const std::string& message) {
+  std::fprintf(stderr, "stile: %s\n", without_controls(message).c_str());
+}
 
 Result<void> enter_directory(const Plan& plan) {
   const auto& shown = plan.files.view.view.directory;
@@ -51,10 +56,7 @@ std::string listed(const std::vector<std::string>& paths) {
   constexpr std::size_t most = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(paths.size(), most); ++i) {
-    text += (i > 0 ? ", " : "") + paths[i];
-  }
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+    text += (i > 0 ? ", " : "") + printable(paths[i]);
   }
   if (paths.size() > most) text += " and " + std::to_string(paths.size() - most) + " more";
   return text;

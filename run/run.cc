@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/quoted.h"
+#include "base/terminal.h"
 #include "confine/supervise.h"
 #include "proxy/server/privileges.h"
 #include "run/attempts.h"
@@ -34,9 +35,7 @@ namespace stile::run {
 namespace {
 
 int fail(std::string_view message) {
-  if (!message.empty()) {
-    std::fprintf(stderr, "stile: %.*s\n", static_cast<int>(message.size()), message.data());
-  }
+  if (!message.empty()) std::fprintf(stderr, "stile: %s\n", without_controls(message).c_str());
   return confine::own_failure;
 }
 

@@ -3,6 +3,9 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,12 +31,22 @@ class Journal {
   // False: the line could not be written, and the action must not happen.
   [[nodiscard]] bool grant(const Caller& peer, const Entry& entry);
   void note(const Caller* peer, const Entry& entry);  // has happened
+  // Beyond a rate for each user, refusals are only counted, in the next line of that user.
   void refuse(const Caller& peer, const Entry& entry);
 
+  static constexpr int refusals_per_second = 10, refusals_at_once = 200;
+
  private:
+  using Clock = std::chrono::steady_clock;
+  struct Refusals {
+    Clock::time_point next{};
+    std::uint64_t unwritten = 0;
+  };
+
   explicit Journal(std::unique_ptr<audit::Log> log) : log_{std::move(log)} {}
-  bool write(audit::Event event, const Caller* peer, const Entry& entry);
+  bool write(audit::Event event, const Caller* peer, const Entry& entry, std::uint64_t count = 0);
   std::unique_ptr<audit::Log> log_;
+  std::map<uid_t, Refusals> refusals_;
 };
 
 }  // namespace stile::spawn

@@ -318,19 +318,22 @@ void A2aExchange::poll() {
 }
 
 bool A2aExchange::is_read(const a2a::Piece& piece, const a2a::Task& task) const {
-  if (!piece.text.empty()) return false;
+  const bool has_ended = a2a::is_over(task.state);
+  // What an ended task wrote is read to its end. A task that runs can write for ever.
+  if (!piece.text.empty() && (has_ended || goal_ == Goal::stream)) return false;
+  const bool is_enough = piece.text.empty() || output_.text.size() == max_output_bytes;
   switch (goal_) {
     case Goal::now:
-      return true;
+      return is_enough;
     case Goal::until_interrupted:
-      if (task.state == a2a::State::auth_required) return true;
+      if (is_enough && task.state == a2a::State::auth_required) return true;
       [[fallthrough]];
     case Goal::until_end:
-      return a2a::is_over(task.state) || Clock::now() >= deadline_;
+      return has_ended || Clock::now() >= deadline_;
     case Goal::stream:
       break;
   }
-  return a2a::is_over(task.state);
+  return has_ended;
 }
 
 void A2aExchange::take_piece(const a2a::Piece& piece) {

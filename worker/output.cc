@@ -28,4 +28,9 @@ Output::Piece Output::read(std::uint64_t cursor, std::size_t most_bytes, bool is
   return {valid_utf8(bytes), from + bytes.size(), from > cursor ? from - cursor : 0};
 }
 
+bool Output::has_text_after(std::uint64_t cursor, bool is_over) const {
+  constexpr std::size_t longest_character = 4;
+  return !read(cursor, longest_character, is_over).text.empty();
+}
+
 }  // namespace stile::worker

@@ -24,6 +24,9 @@ class Output {
   // next piece unless the output `is_over`.
   [[nodiscard]] Piece read(std::uint64_t cursor, std::size_t most_bytes, bool is_over) const;
 
+  // Whether a piece from there would have text. If it `is_over`, every byte counts.
+  [[nodiscard]] bool has_text_after(std::uint64_t cursor, bool is_over) const;
+
   [[nodiscard]] std::uint64_t end() const noexcept { return begin_ + bytes_.size(); }
 
  private:

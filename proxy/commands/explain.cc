@@ -5,6 +5,7 @@
 
 #include "acl/admit.h"
 #include "acl/hello.h"
+#include "acl/overrides.h"
 #include "base/ascii.h"
 #include "base/quoted.h"
 #include "proxy/http/fields.h"
@@ -166,6 +167,8 @@ control::Outcome<Explanation> explain(const acl::Snapshot& snapshot,
     const std::size_t mark = facts.target.find('?');
     facts.path = facts.target.substr(0, mark);
     if (mark != std::string_view::npos) facts.query = facts.target.substr(mark + 1);
+    const acl::Overrides overrides = acl::overrides_in(no_fields, facts.query);
+    facts.other_method = overrides.method;
     facts.fields = &no_fields;
     query.inside = &facts;
     explanation.steps.clear();

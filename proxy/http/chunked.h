@@ -25,6 +25,7 @@ class ChunkedDecoder {
   // bad. Chunk extensions and trailers are read and dropped: a trailer could bring in a field that
   // was stripped from the head. The bytes after `end` belong to the next message.
   [[nodiscard]] Step next(std::string_view input);
+  [[nodiscard]] bool has_ended() const noexcept { return state_ == State::done; }
 
  private:
   enum class State : std::uint8_t {

@@ -29,18 +29,22 @@ void Scrubber::add_secret(std::string_view value, std::string_view replacement) 
   }
 }
 
-// Returns how many bytes were used: all before the end of the last text that was found.
+// Returns how many bytes were used: all before the end of the last text that was found. Each text
+// is looked for once: an origin can fill its answers with one of them.
 std::size_t Scrubber::replace(std::string_view bytes, std::string& out) {
+  std::vector<std::size_t> next(needles_.size());  // where each is
+  for (std::size_t i = 0; i < next.size(); ++i) next[i] = bytes.find(needles_[i].text);
   std::size_t used = 0;
   for (;;) {
     std::size_t first = std::string_view::npos;
     const Needle* found = nullptr;
-    for (const Needle& needle : needles_) {
-      const std::size_t at = bytes.find(needle.text, used);
-      const bool is_better = at < first || (at == first && found != nullptr &&
-                                            needle.text.size() > found->text.size());
-      if (at != std::string_view::npos && is_better) {
-        first = at;
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      const Needle& needle = needles_[i];
+      if (next[i] < used) next[i] = bytes.find(needle.text, used);
+      const bool is_better = next[i] < first || (next[i] == first && found != nullptr &&
+                                                 needle.text.size() > found->text.size());
+      if (next[i] != std::string_view::npos && is_better) {
+        first = next[i];
         found = &needle;
       }
     }

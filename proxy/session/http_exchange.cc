@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "acl/overrides.h"
 #include "base/ascii.h"
 #include "base/unix_time.h"
 #include "base/wipe.h"
@@ -28,6 +29,7 @@ HttpExchange::HttpExchange(Client& client, Connector& connector, Request& reques
       head_{head},
       client_is_1_1_{head.minor_version == 1},
       keep_alive_{head.keep_alive},
+      body_decoder_{client.context.limits.header_bytes},
       upload_done_{client.context.loop} {
   request_.method = std::string{head.method};
   request_.is_inside = !client.inside.empty();
@@ -205,8 +207,10 @@ void HttpExchange::gather_facts(const http::AbsoluteTarget& target) {
   for (const http::Field& field : head_.fields) {
     request_.fields.push_back({field.name, field.value});
   }
-  request_.other_method = acl::other_method_in(request_.fields);
+  acl::Overrides overrides = acl::overrides_in(request_.fields, request_.query);
+  request_.other_method = std::move(overrides.method);
   facts.other_method = request_.other_method;
+  facts.names_other_path = overrides.has_path;
   if (!request_.is_inside) return;
   const std::string& tunnel = client_.inside;
   facts.names_tunnel = (target.authority.empty() || agrees(tunnel, target.authority)) &&

@@ -10,6 +10,7 @@
 
 #include "proxy/base/event.h"
 #include "proxy/base/task.h"
+#include "proxy/http/chunked.h"
 #include "proxy/http/git_push.h"
 #include "proxy/http/gunzip.h"
 #include "proxy/http/head.h"
@@ -55,7 +56,8 @@ class HttpExchange {
   Task<> refuse_push();
   Task<> discard_body();
   Task<Reason> hold_body();
-  // What is held of the body; `joined` keeps it if it came in chunks.
+  http::ChunkedDecoder::Step::Kind take_chunks(std::string& to);
+  // What is there of the body; `joined` keeps it if it came in chunks.
   struct HeldBody {
     std::string_view text;
     bool is_whole = false;
@@ -116,6 +118,8 @@ class HttpExchange {
   std::size_t burst_ = 0;     // bytes read since other connections last went first
   std::string to_client_;
   std::vector<std::string> secret_values_;    // of the headers that Stile sets
+  http::ChunkedDecoder body_decoder_;         // of the request's body
+  std::string held_chunks_;                   // what it gave while the body was held
   std::optional<std::uint64_t> max_body_;     // of the request
   std::uint64_t body_bytes_ = 0;              // of the request, so far
   std::optional<http::Scrubber> scrubber_;    // of the answer

@@ -131,7 +131,7 @@ Task<> HttpExchange::refuse_push() {
 
 // Reads what is left of the body, within bounds.
 Task<> HttpExchange::discard_body() {
-  http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
+  http::ChunkedDecoder decoder = body_decoder_;
   std::uint64_t seen = 0;
   client_.set_deadline(client_.context.limits.header_timeout, Reason::idle_timeout);
   for (;;) {

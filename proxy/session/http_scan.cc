@@ -14,8 +14,8 @@ namespace {
 
 // A body is held until it is clean up to here. What follows is cut where something is found.
 constexpr std::size_t most_held = 64 * 1024;
-// Of a body in tiny chunks.
-constexpr std::size_t most_held_raw = 8 * most_held;
+// Of a WebSocket message with the heads of its frames.
+constexpr std::size_t most_held_frames = 2 * most_held;
 // Beyond that, this much is not sent before more was looked at: no key is longer. Secrets can be.
 constexpr std::size_t least_held_back = 1024;
 // A smaller piece waits for the next one: with each the overlap is looked at again.
@@ -215,7 +215,8 @@ HttpExchange::HeldBody HttpExchange::held_body(std::string& joined) const {
     return {input.substr(0, size), size == head_.content_length};
   }
   if (head_.framing == http::Framing::none) return {{}, true};
-  http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
+  http::ChunkedDecoder decoder = body_decoder_;
+  joined = held_chunks_;
   auto step = decoder.next(input);
   for (std::size_t used = 0; step.kind == http::ChunkedDecoder::Step::Kind::data;) {
     joined += step.data;
@@ -258,33 +259,41 @@ Task<HttpExchange::Reason> HttpExchange::scan_held_body() {
   co_return judge_search("the body");
 }
 
-// Reads the body as far as it is held. The bytes stay in the client's buffer.
+// Moves what came of a chunked body out of the client's buffer, up to the end of the body.
+http::ChunkedDecoder::Step::Kind HttpExchange::take_chunks(std::string& to) {
+  std::size_t used = 0;
+  for (;;) {
+    const auto step = body_decoder_.next(std::string_view{client_.in}.substr(used));
+    used += step.consumed;
+    if (step.kind != http::ChunkedDecoder::Step::Kind::data) {
+      client_.in.erase(0, used);
+      return step.kind;
+    }
+    to += step.data;
+  }
+}
+
+// Reads the body as far as it is held. The bytes stay in the client's buffer; of chunks only their
+// data is kept, since their lines can be a thousand times as long.
 Task<HttpExchange::Reason> HttpExchange::hold_body() {
   if (head_.framing == http::Framing::none) co_return Reason::none;
-  http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
-  std::size_t used = client_.head_bytes, held = 0;
+  const bool is_chunked = head_.framing == http::Framing::chunked;
+  if (is_chunked && client_.head_bytes > 0) keep_head();
   bool has_continued = push_.has_value();  // then it has its 100 already
   for (;;) {
+    std::size_t held = 0;
     bool is_whole = false;
-    if (head_.framing == http::Framing::length) {
+    if (is_chunked) {
+      const auto kind = take_chunks(held_chunks_);
+      if (kind == http::ChunkedDecoder::Step::Kind::bad) co_return Reason::bad_request;
+      is_whole = kind == http::ChunkedDecoder::Step::Kind::end;
+      held = held_chunks_.size();
+    } else {
       held = client_.in.size() - client_.head_bytes;
       is_whole = held >= head_.content_length;
-    } else {
-      auto step = decoder.next(std::string_view{client_.in}.substr(used));
-      while (step.kind == http::ChunkedDecoder::Step::Kind::data) {
-        held += step.data.size();
-        used += step.consumed;
-        step = decoder.next(std::string_view{client_.in}.substr(used));
-      }
-      used += step.consumed;
-      if (step.kind == http::ChunkedDecoder::Step::Kind::bad) co_return Reason::bad_request;
-      is_whole = step.kind == http::ChunkedDecoder::Step::Kind::end;
     }
-    if (is_whole || held >= most_held || client_.in.size() >= most_held_raw) break;
-    if (client_.head_bytes > 0) {
-      used -= client_.head_bytes;
-      keep_head();
-    }
+    if (is_whole || held >= most_held) break;
+    if (client_.head_bytes > 0) keep_head();
     if (head_.expects_continue && !has_continued) {
       has_continued = true;
       const bool sent = co_await client_.send("HTTP/1.1 100 Continue\r\n\r\n");
@@ -334,7 +343,7 @@ Task<HttpExchange::Reason> HttpExchange::scan_frames(std::string& bytes) {
     if (found != Reason::none) co_return found;
   }
   hold_frames(bytes, data.size());
-  co_return held_back_.size() <= most_held_raw ? Reason::none : Reason::body_too_large;
+  co_return held_back_.size() <= most_held_frames ? Reason::none : Reason::body_too_large;
 }
 
 // A message is held as a body is: until it is whole and clean, up to a bound; then its end is,

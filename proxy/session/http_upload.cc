@@ -1,6 +1,8 @@
 // HttpExchange: the request on its way to the origin, charged to the agent's budget.
 #include <sys/socket.h>
 
+#include <utility>
+
 #include "base/wipe.h"
 #include "proxy/http/chunked.h"
 #include "proxy/session/http_exchange.h"
@@ -119,26 +121,16 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
     }
     co_return Reason::none;
   }
-  http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
-  std::string out, chunks;
-  for (;;) {
-    const bool more = co_await next_of_body(data);
-    if (!more) co_return why_it_ends();
-    if (in.empty()) in = data;  // the next request may follow in the same read
-    std::size_t used = 0;
-    auto kind = http::ChunkedDecoder::Step::Kind::data;
-    while (kind == http::ChunkedDecoder::Step::Kind::data) {
-      const auto step = decoder.next(std::string_view{in}.substr(used));
-      kind = step.kind;
-      used += step.consumed;
-      if (kind == http::ChunkedDecoder::Step::Kind::data) {
-        body_bytes_ += step.data.size();
-        if (!search_) http::append_chunk(out, step.data);
-        if (search_) chunks += step.data;
-      }
+  std::string out, chunks = std::exchange(held_chunks_, {});
+  for (bool has_held = !chunks.empty();; has_held = false) {
+    if (!has_held && !body_decoder_.has_ended()) {
+      const bool more = co_await next_of_body(data);
+      if (!more) co_return why_it_ends();
+      if (in.empty()) in = data;  // the next request may follow in the same read
     }
+    const auto kind = take_chunks(chunks);
+    body_bytes_ += chunks.size();
     if (max_body_ && body_bytes_ > *max_body_) co_return Reason::body_too_large;
-    in.erase(0, used);
     if (kind == http::ChunkedDecoder::Step::Kind::bad) co_return Reason::bad_request;
     const bool ended = kind == http::ChunkedDecoder::Step::Kind::end;
     if (search_ && !is_clean_) {

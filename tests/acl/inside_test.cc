@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "acl/overrides.h"
 #include "tests/acl/policies.h"
 
 namespace stile::acl {
@@ -67,8 +68,11 @@ Decision judged(const AgentPolicy& agent, const Ask& ask, Scheme scheme = Scheme
   facts.body_bytes = ask.body;
   facts.wants_websocket = ask.websocket;
   facts.fields = &ask.fields;
-  const std::string other_method = other_method_in(ask.fields);
-  facts.other_method = other_method;
+  const std::size_t mark = ask.target.find('?');
+  if (mark != std::string_view::npos) facts.query = ask.target.substr(mark + 1);
+  const Overrides overrides = overrides_in(ask.fields, facts.query);
+  facts.other_method = overrides.method;
+  facts.names_other_path = overrides.has_path;
   Query query = test::query(agent, ask.authority, scheme);
   query.inside = &facts;
   return decide(query);
@@ -264,6 +268,45 @@ TEST(DecideInside, AFieldCannotNameAMethodThatIsNotAllowed) {
     EXPECT_EQ(test::outcome(decision), one.outcome)
         << (one.fields.empty() ? "" : one.fields[0].name);
   }
+}
+
+// Symfony and Laravel carry out the method that the parameter names.
+TEST(DecideInside, AParameterCannotNameAMethodThatIsNotAllowed) {
+  const AgentPolicy made = policy();
+  const struct {
+    std::string_view query, outcome;
+  } cases[] = {
+      {"a=1&_method=DELETE", "deny method-not-allowed"},
+      {"_method=delete", "deny method-not-allowed"},
+      {"%5fMethod=%44ELETE", "deny method-not-allowed"},
+      {".method=DELETE", "deny method-not-allowed"},
+      {"a;+method=DELETE", "deny method-not-allowed"},
+      {"_method=GET&_method=DELETE", "deny method-not-allowed"},
+      {"_method&_method=DELETE", "deny method-not-allowed"},
+      {"_method", "allow"},
+      {"_method=get", "allow"},
+      {"a=_method=DELETE", "allow"},
+      {"_methods=DELETE&method=DELETE&x_method=DELETE", "allow"},
+      {"&;&=&%&%5&%5f", "allow"},
+  };
+  for (const auto& [query, outcome] : cases) {
+    const std::string target = "/repos/x?" + std::string{query};
+    EXPECT_EQ(test::outcome(judged(made, {"a.com:443", "GET", target})), outcome) << query;
+  }
+}
+
+// Old versions of Symfony and Zend, and IIS with URL Rewrite, serve the path that the field names.
+TEST(DecideInside, AFieldCannotNameAnotherPath) {
+  AgentPolicy made = policy();
+  for (const std::string_view name : {"X-Original-URL", "x-rewrite-url", "X_Original_URL"}) {
+    const std::vector<RequestField> fields{{name, "/admin"}};
+    EXPECT_EQ(test::outcome(judged(made, {"a.com:443", "GET", "/repos/x", fields})),
+              "deny bad-request")
+        << name;
+    EXPECT_EQ(test::outcome(judged(made, {"b.com:8443", "GET", "/x", fields})), "allow") << name;
+  }
+  EXPECT_EQ(test::outcome(judged(made, {"a.com:443", "GET", "/repos/x", {{"X-Original", "/"}}})),
+            "allow");
 }
 
 TEST(DecideInside, RefusesMisplacedPlaceholders) {

@@ -66,9 +66,9 @@ TEST(PathPattern, TakesNoLongerForManyWildcards) {
 }
 
 TEST(IsPlainPath, RefusesPathsThatServersReadInDifferentWays) {
-  for (const std::string_view path :
-       {"/", "/a", "/a/", "/a/b.c", "/...", "/a..b", "/.well-known/x", "/a;v=1/b", "/a%20b",
-        "/%C3%A9", "/a%2fb", "/100%25", "/~x/(y)'!*"}) {
+  for (const std::string_view path : {"/", "/a", "/a/", "/a/b.c", "/...", "/a..b", "/.well-known/x",
+                                      "/a;v=1/b", "/a%20b", "/%C3%A9", "/a%2fb", "/a%2F", "/a/%2fb",
+                                      "/a%2fb..%2f...", "/a;/b", "/100%25", "/~x/(y)'!*"}) {
     EXPECT_TRUE(is_plain_path(path)) << path;
   }
   for (const std::string_view path :
@@ -76,6 +76,15 @@ TEST(IsPlainPath, RefusesPathsThatServersReadInDifferentWays) {
         "/a/./b", "/a/..",  "/..;/a", "/.;x/a", "/a\\b",    "/a%5Cb", "/%2e", "/%2E%2e/",
         "/a%2e",  "/%252e", "/%252f", "/a%00",  "/a%0d%0a", "/a%7f",  "/a%",  "/a%2",
         "/a%zz",  "/a\tb",  "/a b",   "/\x7f",  "/\xc3\xa9"}) {
+    EXPECT_FALSE(is_plain_path(path)) << path;
+  }
+  // Servers that decode the slash first see a dot segment.
+  for (const std::string_view path :
+       {"/a%2f..", "/a%2F../b", "/..%2fa", "/a%2f.%2fb", "/a%2f..;x%2fb", "/%2f..", "/a%2f%2f."}) {
+    EXPECT_FALSE(is_plain_path(path)) << path;
+  }
+  // Servers that drop parameters see "//" or a dot segment.
+  for (const std::string_view path : {"/a/;/b", "/a/;v=1", "/;x/..", "/a%2f;%2fb"}) {
     EXPECT_FALSE(is_plain_path(path)) << path;
   }
 }

@@ -85,10 +85,27 @@ def test_a_field_that_names_another_method_is_refused(opened, name):
     assert inside.get("/repos/acme/app", f"{name}: GET").status == 200
 
 
+def test_a_parameter_that_names_another_method_is_refused(opened):
+    proxy = opened.start()
+    inside = Inside(opened, proxy)
+    assert_denied(proxy, inside.get("/repos/acme/app?a=1&%5Fmethod=delete"), "method-not-allowed")
+    assert_untouched(opened.origin)
+    assert inside.get("/repos/acme/app?_method=GET").status == 200
+
+
+@pytest.mark.parametrize("name", ["X-Original-URL", "x_rewrite_url"])
+def test_a_field_that_names_another_path_is_refused(opened, name):
+    proxy = opened.start()
+    inside = Inside(opened, proxy)
+    assert_denied(proxy, inside.get("/repos/acme/app", f"{name}: /admin"), "bad-request")
+    assert_untouched(opened.origin)
+
+
 def test_an_encoded_slash_passes_where_the_pattern_writes_it(opened):
     inside = Inside(opened, opened.start())
     assert inside.get("/scoped/@x%2Fy").status == 200
     assert inside.get("/scoped/@x/y").reason == "path-not-allowed"
+    assert inside.get("/scoped/@x%2F..").reason == "bad-request"
     assert opened.origin.paths() == ["/scoped/@x%2Fy"]
 
 

@@ -168,6 +168,23 @@ def test_a_body_in_tiny_pieces_arrives_whole(scanned):
     assert scanned.origin.requests[-1].body == body + body[:3000]
 
 
+def test_the_lines_of_chunks_are_not_held(scanned):
+    """Each chunk has one byte, in a line of 4 KiB. Connections that wait for the rest hold only the bytes."""
+    proxy = scanned.start()
+    count, size = 40, 1 << 20
+    chunk = b"1;" + b"x" * 4080 + b"\r\ny\r\n"
+    before = proxy.resident_bytes()
+    connections = [Inside(scanned, proxy) for _ in range(count)]
+    for inside in connections:
+        inside.send("POST", "/", ["Transfer-Encoding: chunked"])
+        inside.client.send(chunk * (size // len(chunk)))
+    assert proxy.resident_bytes() - before < count * size // 4
+    for inside in connections:
+        inside.client.send(b"0\r\n\r\n")
+    assert all(inside.client.read_response("POST").status == 200 for inside in connections)
+    assert {request.body for request in scanned.origin.requests} == {b"y" * (size // len(chunk))}
+
+
 def test_a_body_that_is_compressed_too_much_is_refused(scanned):
     proxy = scanned.start()
     body = gzip.compress(bytes(50 << 20) + TOKEN.encode())

@@ -107,9 +107,10 @@ def test_secrets_are_covered_in_what_is_shown(user_fence, home):
 
 def test_names_that_an_earlier_command_chose_cannot_draw_on_the_terminal(user_fence):
     (user_fence.folder / ".env.\x1b[2J").write_text("")
+    (user_fence.folder / ".env.\x9b2J").write_text("")
     give(user_fence.folder)
     done = user_fence.shell(script="true")
-    assert "hidden from the command" in done.err and "\x1b" not in done.err, done
+    assert "hidden from the command" in done.err and "\x1b" not in done.err and "\x9b" not in done.err, done
 
 
 @pytest.mark.parametrize("where", ["home", "above"])

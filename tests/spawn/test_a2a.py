@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -219,6 +220,25 @@ def test_a_task_cannot_write_events_of_its_own(caller):
     raw = caller.stream("/stream", method="GET", A2A_Version=None).answer.read().decode()
     assert [line for line in raw.splitlines() if line.startswith(("event", "id"))] == []
     assert [line[6:] for line in raw.split("\n") if line.startswith("data: ") and line[6:]] == lines
+
+
+def test_a_task_that_writes_for_ever_can_be_looked_at_and_canceled(caller):
+    task = run_task(caller, "exec yes")
+    full = 256 << 10
+    wait_for(lambda: len(output(caller.rest("GET", f"/tasks/{task}")[1])) == full, "as much output as a worker keeps")
+    assert caller.rest("POST", f"/tasks/{task}:cancel")[1]["status"]["state"] == "TASK_STATE_CANCELED"
+
+
+def test_a_character_that_is_never_complete_makes_nobody_ask_again_and_again(caller, machine):
+    task = run_task(caller, r"printf 'one\342\202'; read x <><(:)")
+    ask = {"action": "output", "task_id": "alpha", "run": int(task.split("-")[1]), "wait_seconds": 1}
+    wait_for(lambda: machine.ask({**ask, "wait_seconds": 0})["cursor"] == 3, "the first output")
+    begin = time.monotonic()
+    assert machine.ask({**ask, "cursor": 3})["output"] == ""
+    assert time.monotonic() - begin >= 0.9
+    caller.rest("POST", f"/tasks/{task}:cancel")
+    ended = wait_for(lambda: (got := machine.ask({**ask, "cursor": 3}))["status"] == "canceled" and got, "the end")
+    assert ended["output"] == "\ufffd\ufffd"
 
 
 def test_cancel_ends_the_task(caller):

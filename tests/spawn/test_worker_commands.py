@@ -23,12 +23,13 @@ def test_from_a_template_to_a_result(machine):
     table = stile(machine, "workers").stdout
     assert table.splitlines()[0].split() == ["WORKER", "STATUS", "TEMPLATE", "TAGS", "AGE", "LEFT", "WORKSPACE"]
     assert table.splitlines()[1].split()[:4] == ["alpha", "running", "default", "nightly"]
-    assert stile(machine, "send", "alpha", "echo", "made", "it;", "printf", "'\\033[2Jx'").stdout == "made it\n[2Jx"
+    assert stile(machine, "send", "alpha", "echo", "made", "it;", "printf",
+                 "'\\033[2Jx\\302\\233c\\303\\244'").stdout == "made it\n[2Jxcä"
     said = stile(machine, "send", "alpha", "touch", "one;", "touch", "$'two\\033[2J'").stderr
     assert said == "stile: changed one, two\\x1b[2J\n"
     done = stile(machine, "send", "alpha", "exit 3", check=False)
     assert done.returncode == 1 and "failed, exit status 3" in done.stderr
-    assert stile(machine, "logs", "alpha", "--task", "1").stdout == "made it\n[2Jx"
+    assert stile(machine, "logs", "alpha", "--task", "1").stdout == "made it\n[2Jxcä"
     detail = stile(machine, "workers", "alpha").stdout
     assert "alpha: running" in detail and "completed" in detail and "failed" in detail
     assert stile(machine, "stop", "alpha").stdout == "alpha terminated\n"
@@ -67,6 +68,8 @@ def test_without_waiting(machine):
     stile(machine, "spawn", "default", "--id", "alpha")
     assert "runs task 1" in stile(machine, "send", "--no-wait", "alpha", "echo later").stdout
     assert stile(machine, "logs", "-f", "alpha").stdout == "later\n"
+    stile(machine, "send", "--no-wait", "alpha", "exec yes")
+    assert set(stile(machine, "logs", "alpha").stdout.split()) <= {"y"}  # ends, although the task does not
 
 
 def test_clear_errors(machine):

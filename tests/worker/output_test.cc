@@ -41,5 +41,21 @@ TEST(WorkerOutput, WaitsForTheRestOfACharacterUntilTheEnd) {
   EXPECT_EQ(last.text, "\xef\xbf\xbd\xef\xbf\xbd");
 }
 
+// A reader that is told of bytes which no piece gives would ask again at once, for ever.
+TEST(WorkerOutput, HasNoTextUntilACharacterIsComplete) {
+  Output output{100};
+  EXPECT_FALSE(output.has_text_after(0, false));
+  for (const char byte : std::string_view{"\xf0\x9f\x8c"}) {
+    output.append({&byte, 1});
+    EXPECT_FALSE(output.has_text_after(0, false));
+    EXPECT_TRUE(output.read(0, 100, false).text.empty());
+  }
+  EXPECT_TRUE(output.has_text_after(0, true));
+  output.append("\x8d");
+  EXPECT_TRUE(output.has_text_after(0, false));
+  EXPECT_FALSE(output.has_text_after(4, false));
+  EXPECT_FALSE(output.has_text_after(1000, false));
+}
+
 }  // namespace
 }  // namespace stile::worker

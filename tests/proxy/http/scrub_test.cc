@@ -72,7 +72,21 @@ TEST(Scrubber, FindsAllFormsOfASecret) {
   }
   EXPECT_EQ(scrubber.scrub("(sk-real%2Bvalue%2F0123456789)"), "(P)");
   EXPECT_EQ(scrubber.scrub("(sk-real%2bvalue%2f0123456789)"), "(P)");
+  EXPECT_EQ(scrubber.scrub("(sk-real%2Bvalue/0123456789)"), "(P)");
+  EXPECT_EQ(scrubber.scrub("(sk-real%2bvalue/0123456789)"), "(P)");
+  EXPECT_EQ(scrubber.scrub(R"({"key":"sk-real+value\/0123456789"})"), R"({"key":"P"})");
   EXPECT_EQ(scrubber.scrub("736b2d7265616c2b76616c75652f30313233343536373839"), "P");
+}
+
+// Would take hours if each occurrence were a new search for all forms.
+TEST(Scrubber, TakesNoLongerForAnAnswerThatIsFullOfASecret) {
+  constexpr std::size_t times = 400'000;
+  const std::string value = "sk-value";
+  Scrubber scrubber;
+  scrubber.add_secret(value, "P");
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += value;
+  EXPECT_EQ(scrubber.scrub(text), std::string(times, 'P'));
 }
 
 std::string gzip(const std::string& text) {

@@ -1,5 +1,6 @@
 // Server, leaving: another process serves. Tunnels go to it; what cannot move is served to its end.
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "control/budget_share.h"
@@ -135,17 +136,19 @@ void Server::give_back_budgets() {
   send_debts();
 }
 
-// Tokens that answers reported beyond what was reserved for them: the other process pays.
+// Tokens that answers reported beyond what was reserved for them, since the state was saved: the
+// other process pays.
 void Server::send_debts() {
   control::each_host(editor_->policy(), [this](const std::string& agent, acl::HostUsage& usage,
                                                const std::string& host) {
     const std::int64_t owed = usage.take_debt();
-    if (owed <= 0) return;
+    if (owed == 0) return;
     Message message;
-    message.kind = Kind::owe;
+    message.kind = owed > 0 ? Kind::owe : Kind::give_back;
     message.agent = agent;
     message.name = host;
-    message.first = static_cast<std::uint64_t>(owed);
+    message.first = static_cast<std::uint64_t>(std::abs(owed));
+    message.second = control::BudgetKey::last_count;  // tokens
     static_cast<void>(taker_->link.send(message));
   });
 }

@@ -22,7 +22,11 @@ constexpr milliseconds time_to_answer{1000};
 void Server::leave(std::string config_digest) {
   taker_->step = Step::gone;
   taker_->deadline.cancel();
-  notify("MAINPID=" + std::to_string(taker_->pid));  // the last word that systemd hears from here
+  // The last that systemd hears from here.
+  if (!front_.keeper.has_left_to(taker_->main_pid)) {
+    notify("MAINPID=" + std::to_string(taker_->main_pid));
+  }
+  if (outliving_) outliving_->close();
   shared_->leaving = true;
   for (auto& worker : workers_) worker->leave();
   log::info("handed over to process " + std::to_string(taker_->pid) +

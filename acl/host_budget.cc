@@ -2,6 +2,7 @@
 #include "acl/host_budget.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stile::acl {
 namespace {
@@ -28,11 +29,17 @@ void HostUsage::record_debt() noexcept {
   if (paid <= 0) return;
   tokens.add(-paid);
   tokens.add(cancel_debt(paid));
+  saved_debt_ -= std::min(saved_debt_, paid);
+}
+
+std::int64_t HostUsage::save_debt() noexcept {
+  saved_debt_ = std::max<std::int64_t>(owed_tokens.load(std::memory_order_relaxed), 0);
+  return saved_debt_;
 }
 
 std::int64_t HostUsage::take_debt() noexcept {
   const std::int64_t owed = std::max<std::int64_t>(owed_tokens.load(std::memory_order_relaxed), 0);
-  return owed - cancel_debt(owed);
+  return owed - cancel_debt(owed) - std::exchange(saved_debt_, 0);
 }
 
 std::int64_t HostUsage::cancel_debt(std::int64_t paid) noexcept {

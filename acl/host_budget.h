@@ -27,10 +27,14 @@ struct HostUsage {
   void pay_debt() noexcept;
   // On the thread that keeps the record: takes what is owed from the part that is not on record.
   void record_debt() noexcept;
-  // The debt, which another process pays from now on.
+  // The debt for a saved state, which counts it as used.
+  [[nodiscard]] std::int64_t save_debt() noexcept;
+  // The debt that the last saved state does not have: another process, which has read that state,
+  // pays it from now on. Negative: so much of the saved debt is paid.
   [[nodiscard]] std::int64_t take_debt() noexcept;
 
  private:
+  std::int64_t saved_debt_ = 0;  // of the thread that keeps the record
   // Counts this much as paid. Returns what was too much: another thread may have paid as well.
   [[nodiscard]] std::int64_t cancel_debt(std::int64_t paid) noexcept;
 };

@@ -70,14 +70,12 @@ void restore_hosts(const std::vector<SavedHostUsage>& saved, const acl::AgentPol
 std::vector<SavedHostUsage> save_hosts(const acl::AgentPolicy& policy) {
   std::vector<SavedHostUsage> all;
   for (const acl::HostBudget& budget : policy.budgets) {
-    const acl::HostUsage& usage = *budget.usage;
+    acl::HostUsage& usage = *budget.usage;
     SavedHostUsage used;
     used.host = budget.host;
     used.requests = recorded_of(budget.max_requests, usage.requests);
     used.tokens = recorded_of(budget.tokens, usage.tokens);
-    if (budget.tokens) {
-      used.tokens += static_cast<std::uint64_t>(std::max<std::int64_t>(usage.owed_tokens, 0));
-    }
+    if (budget.tokens) used.tokens += static_cast<std::uint64_t>(usage.save_debt());
     if (budget.requests_per_minute) used.minute = usage.minute.saved();
     if (used.requests != 0 || used.tokens != 0 || used.minute.count != 0) {
       all.push_back(std::move(used));

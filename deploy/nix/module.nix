@@ -66,8 +66,8 @@ in
       description = ''
         The content of stile.toml, see stile.toml(5). Agents are better put into
         {option}`services.stile.agents`. A change of `server`, or of `path`, `format` or `chain` of
-        `audit`, restarts the daemon and cuts what is open; every other change is a reload, which
-        closes only what the new policy refuses.
+        `audit`, restarts the daemon; every other change is a reload. Tunnels go on over both, unless
+        the new policy refuses them or the audit log is another one.
       '';
       default = { };
       type = types.submodule {
@@ -258,6 +258,8 @@ in
       wants = [ "network-online.target" ];
       after = [ "network-online.target" "systemd-tmpfiles-setup.service" "stiled.socket" ];
       requires = [ "stiled.socket" ];
+      # A stop and a start would cut tunnels, a restart does not.
+      stopIfChanged = false;
       reloadTriggers = [ configFile ];
       # The keys that stile.toml(5) says only a restart applies.
       restartTriggers = [
@@ -275,11 +277,17 @@ in
       serviceConfig = sandbox.closed // {
         Type = "notify";
         # The path, not the store: a new policy must not make a new unit.
-        ExecStart = "${cfg.package}/bin/stiled -c /etc/stile/stile.toml";
+        ExecStart = "${cfg.package}/bin/stiled -c /etc/stile/stile.toml --service";
         # It waits, and fails if the new policy is refused. If the package is another one, that takes
         # over from the running daemon, and open tunnels go on in it.
-        ExecReload = "${cfg.package}/bin/stiled -c /etc/stile/stile.toml --reload";
-        NotifyAccess = "exec";
+        ExecReload = "${cfg.package}/bin/stiled -c /etc/stile/stile.toml --reload --service";
+        # The daemon is a child of the process that systemd watches. In a restart only that process
+        # ends, and systemd keeps the socket on which the new daemon meets the old one.
+        NotifyAccess = "all";
+        KillMode = "process";
+        # A stop ends all processes.
+        ExecStopPost = "${cfg.package}/bin/stiled --service-stopped";
+        FileDescriptorStoreMax = 8;
         User = "stile";
         Group = "stile";
         SupplementaryGroups = [ cfg.settings.server.control_group ];

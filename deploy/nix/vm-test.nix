@@ -68,6 +68,13 @@
         machine.wait_until_succeeds(f"test $({curl} https://refused.test/) = 200")
         assert machine.succeed("systemctl show -P MainPID stiled").strip() == pid
 
+    with subtest("a restart has the new process take over"):
+        machine.succeed("systemctl restart stiled")
+        machine.succeed("journalctl -u stiled | grep -q 'taken over from'")
+        machine.succeed("systemctl stop stiled")
+        machine.fail("pgrep -x stiled")
+        machine.succeed("systemctl start stiled")
+
     with subtest("the sandbox is tight"):
         score = machine.succeed("systemd-analyze security --no-pager stiled | tail -1")
         assert float(score.split(":")[1].split()[0]) < 2.0, score

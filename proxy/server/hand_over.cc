@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "base/unix_time.h"
@@ -109,6 +110,7 @@ void Server::on_taker(Message message) {
     case Step::met:
       return message.kind == Kind::hello ? send_offer(message) : stay("it does not begin");
     case Step::offered:
+      if (message.kind == Kind::give_way && taker_->is_successor) return give_way();
       if (message.kind != Kind::freeze) return stay("it said something unexpected");
       taker_->step = Step::freezing;
       control_->pause(true);
@@ -156,9 +158,11 @@ void Server::send_offer(const Message& hello) {
                 " to " + std::to_string(newest_format) + "; stop this one and start the other");
   }
   // It would start another daemon when this one ends, beside one that it knows nothing of.
-  if (const auto run = service_run(); !run.empty() && hello.text != run) {
+  const auto run = service_run();
+  if (!run.empty() && hello.text != run && !taker_->is_successor) {
     return stay("systemd runs this daemon; to upgrade it: systemctl reload stiled");
   }
+  if (const int watched = std::atoi(hello.agent.c_str()); watched > 1) taker_->main_pid = watched;
   if (!log_->healthy()) return stay("the audit log cannot be written");
   static_cast<void>(log_->reopen());  // a log that was renamed goes on under its name
   Message offered;

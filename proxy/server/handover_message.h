@@ -22,17 +22,17 @@ inline constexpr std::uint64_t oldest_format = 1, newest_format = 1;
 
 struct Message {
   enum class Kind : std::uint8_t {
-    hello =
-        1,    // new: first, second: its oldest and newest format; name: its version; text: its unit
-    refuse,   // old: text says why; it goes on serving
-    offer,    // old: first: the format; second: its pid; name: its version; text: audit settings
-    socket,   // old: name, agent, and first: a SocketRole; with descriptors
-    offered,  // old: that were all sockets
-    freeze,   // new: it can start
-    frozen,   // old: the state is on disk and will not change
-    ready,    // new: it runs; with the stream for audit lines
-    minute,   // old: agent, name: a host; first, second: start and count of its requests
-    commit,   // old: first: the next number of a connection; second, text: the log's last line
+    hello = 1,  // new: first, second: its oldest and newest format; name: its version; text: its
+                // run of the unit; agent: what systemd should watch for it, if it is not itself
+    refuse,     // old: text says why; it goes on serving
+    offer,      // old: first: the format; second: its pid; name: its version; text: audit settings
+    socket,     // old: name, agent, and first: a SocketRole; with descriptors
+    offered,    // old: that were all sockets
+    freeze,     // new: it can start
+    frozen,     // old: the state is on disk and will not change
+    ready,      // new: it runs; with the stream for audit lines
+    minute,     // old: agent, name: a host; first, second: start and count of its requests
+    commit,     // old: first: the next number of a connection; second, text: the log's last line
     serving,  // new: it serves from here on, and has written nothing yet; text: its config's digest
     tunnel,   // old: text: a FrozenTunnel; with its descriptors
     client,   // old: text: what an idle client of the control socket sent; with the client
@@ -42,8 +42,10 @@ struct Message {
     owe,        // old: agent, name: a host; first: tokens that were used there and not paid yet
     changed,    // new: list: agents whose policy has changed; flag: all have; text: as in `serving`
     taken,      // new: first: how many tunnels have arrived; the first one asks for them
+    meet,       // new, at the rendezvous: the link on which it says everything else
+    give_way,   // new, instead of `freeze`: it starts when the old one has drained and ended
   };
-  static constexpr std::uint8_t last_kind = static_cast<std::uint8_t>(Kind::taken);
+  static constexpr std::uint8_t last_kind = static_cast<std::uint8_t>(Kind::give_way);
   static constexpr std::size_t max_bytes = 200 * 1024;
   static constexpr std::size_t max_descriptors = 253;  // the kernel's limit for one message
 

@@ -31,6 +31,7 @@ void Server::housekeeping() {
   // The watchdog is notified only while every worker answers: a stalled one gets the daemon
   // restarted.
   if (alive_ >= workers_.size()) notify("WATCHDOG=1");
+  if (alive_ >= workers_.size()) watch_myself();
   alive_ = 0;
   each_worker([this](session::Context&) { asio::post(context_, [this] { ++alive_; }); });
   tick_.expires_after(std::chrono::seconds{1});

@@ -1,5 +1,6 @@
 // Server, leaving: another process serves. Tunnels go to it; what cannot move is served to its end.
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "control/budget_share.h"
@@ -21,7 +22,11 @@ constexpr milliseconds time_to_answer{1000};
 void Server::leave(std::string config_digest) {
   taker_->step = Step::gone;
   taker_->deadline.cancel();
-  notify("MAINPID=" + std::to_string(taker_->pid));  // the last word that systemd hears from here
+  // The last that systemd hears from here.
+  if (!front_.keeper.has_left_to(taker_->main_pid)) {
+    notify("MAINPID=" + std::to_string(taker_->main_pid));
+  }
+  if (outliving_) outliving_->close();
   shared_->leaving = true;
   for (auto& worker : workers_) worker->leave();
   log::info("handed over to process " + std::to_string(taker_->pid) +
@@ -135,17 +140,19 @@ void Server::give_back_budgets() {
   send_debts();
 }
 
-// Tokens that answers reported beyond what was reserved for them: the other process pays.
+// Tokens that answers reported beyond what was reserved for them, since the state was saved: the
+// other process pays.
 void Server::send_debts() {
   control::each_host(editor_->policy(), [this](const std::string& agent, acl::HostUsage& usage,
                                                const std::string& host) {
     const std::int64_t owed = usage.take_debt();
-    if (owed <= 0) return;
+    if (owed == 0) return;
     Message message;
-    message.kind = Kind::owe;
+    message.kind = owed > 0 ? Kind::owe : Kind::give_back;
     message.agent = agent;
     message.name = host;
-    message.first = static_cast<std::uint64_t>(owed);
+    message.first = static_cast<std::uint64_t>(std::abs(owed));
+    message.second = control::BudgetKey::last_count;  // tokens
     static_cast<void>(taker_->link.send(message));
   });
 }

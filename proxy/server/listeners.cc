@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "base/system_error.h"
+#include "proxy/server/rendezvous.h"
 
 namespace stile::server {
 namespace {
@@ -91,6 +92,7 @@ Result<PassedSockets> passed_sockets(const config::ServerSettings& settings) {
   for (int i = 0; i < count; ++i) {
     const std::unique_ptr<char, decltype(&std::free)> given{names[i], &std::free};
     const std::string name{given.get()};
+    if (name == rendezvous_name) continue;  // taken already
     UniqueFd fd{SD_LISTEN_FDS_START + i};
     Listener listener;
     listener.name = std::string{from_systemd} + name + ")";

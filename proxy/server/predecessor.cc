@@ -1,11 +1,17 @@
 // Predecessor: the running daemon that this process takes over from.
 #include "proxy/server/predecessor.h"
 
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
+#include "base/system_error.h"
 #include "control/client.h"
 #include "proxy/base/log.h"
 #include "proxy/server/upgrade.h"
@@ -25,7 +31,8 @@ Error refused(const std::string& why) {
 
 }  // namespace
 
-Result<std::unique_ptr<Predecessor>> Predecessor::find(const std::string& control_path) {
+Result<std::unique_ptr<Predecessor>> Predecessor::find(const std::string& control_path,
+                                                       pid_t watched) {
   auto client = control::ControlClient::connect(control_path, {});
   if (!client) {
     if (client.error().kind == control::ClientError::Kind::absent) {
@@ -41,15 +48,36 @@ Result<std::unique_ptr<Predecessor>> Predecessor::find(const std::string& contro
   pair->second.reset();
   if (!answer) return Error{answer.error().message};
   if (!control::is_ok(*answer)) return refused(*answer);
+  if (auto greeted = self->greet(watched); !greeted) return greeted.error();
+  return self;
+}
+
+Result<std::unique_ptr<Predecessor>> Predecessor::meet(const HandoverLink& rendezvous) {
+  auto pair = HandoverLink::make();
+  if (!pair) return pair.error();
+  std::unique_ptr<Predecessor> self{new Predecessor};
+  self->link_ = std::move(pair->first);
+  self->is_of_restart_ = true;
+  Message meet;
+  meet.kind = Kind::meet;
+  const int other = pair->second.get();
+  if (!rendezvous.send(meet, {&other, 1})) return std::unique_ptr<Predecessor>{};
+  pair->second.reset();
+  // systemd watches the process that it has started.
+  if (auto greeted = self->greet(0); !greeted) return greeted.error();
+  return self;
+}
+
+Result<void> Predecessor::greet(pid_t watched) {
   Message hello;
   hello.kind = Kind::hello;
   hello.first = oldest_format;
   hello.second = newest_format;
   hello.name = version;
   hello.text = service_run();
-  if (!self->link_.send(hello)) return refused("it has closed the connection");
-  if (auto received = self->receive_offer(); !received) return received.error();
-  return self;
+  if (watched > 0) hello.agent = std::to_string(watched);
+  if (!link_.send(hello)) return refused("it has closed the connection");
+  return receive_offer();
 }
 
 Result<void> Predecessor::receive_offer() {
@@ -60,6 +88,7 @@ Result<void> Predecessor::receive_offer() {
     return refused("it chose a format that this program does not know");
   }
   audit_settings_ = std::move((*offer)->text);
+  pid_ = static_cast<pid_t>((*offer)->second);
   text_ = "stiled " + (*offer)->name + ", pid " + std::to_string((*offer)->second);
   for (;;) {
     auto received = link_.receive(step_time);
@@ -120,6 +149,20 @@ std::vector<Predecessor::Passed> Predecessor::take_passed() {
     all.push_back(std::move(passed));
   }
   return all;
+}
+
+Result<void> Predecessor::give_way() {
+  const UniqueFd process{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
+  if (!process) return system_error("pidfd_open");
+  say(Kind::give_way);
+  // Longer than systemd waits for the start of a service.
+  const auto received = link_.receive(std::chrono::hours{1});
+  if (received.message) return refused(received.message->text);
+  // Its locks are free when all of it has ended.
+  pollfd end{process.get(), POLLIN, 0};
+  while (::poll(&end, 1, -1) < 0 && errno == EINTR) {
+  }
+  return {};
 }
 
 Result<void> Predecessor::freeze() {

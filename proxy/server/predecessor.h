@@ -2,6 +2,8 @@
 // process serves.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,7 +20,10 @@ namespace stile::server {
 class Predecessor {
  public:
   // Connects to the daemon at that control socket and gets its sockets. Null: no daemon is there.
-  static Result<std::unique_ptr<Predecessor>> find(const std::string& control_path);
+  // `watched`: what systemd should watch instead of this process; 0: this process.
+  static Result<std::unique_ptr<Predecessor>> find(const std::string& control_path, pid_t watched);
+  // The same with the daemon that waits at the rendezvous of a restart.
+  static Result<std::unique_ptr<Predecessor>> meet(const HandoverLink& rendezvous);
 
   // The sockets of one place, out of the offer; empty: it has none.
   [[nodiscard]] std::vector<UniqueFd> take(SocketRole role, const std::string& name = {},
@@ -34,6 +39,11 @@ class Predecessor {
   // What the log must look like for both; see audit_text.
   [[nodiscard]] const std::string& audit_settings() const noexcept { return audit_settings_; }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+  // It serves only until another process does.
+  [[nodiscard]] bool is_of_restart() const noexcept { return is_of_restart_; }
+  // Then this process may want nothing of it: it drains and ends. An error: it goes on.
+  [[nodiscard]] Result<void> give_way();
 
   // From here on its state on disk does not change.
   [[nodiscard]] Result<void> freeze();
@@ -61,6 +71,7 @@ class Predecessor {
 
  private:
   Predecessor() = default;
+  [[nodiscard]] Result<void> greet(pid_t watched);
   [[nodiscard]] Result<void> receive_offer();
   [[nodiscard]] Result<std::optional<Message>> expect(Message::Kind kind, Message::Kind or_this);
   [[nodiscard]] Result<std::optional<Message>> expect(Message::Kind kind) {
@@ -70,8 +81,10 @@ class Predecessor {
 
   HandoverLink link_;
   std::string audit_settings_, text_;
+  pid_t pid_ = 0;
   std::vector<Message> offered_;
   bool is_dead_ = false;
+  bool is_of_restart_ = false;
 };
 
 }  // namespace stile::server

@@ -39,24 +39,46 @@ Result<void> Server::prepare() {
   return open_editor();
 }
 
+// The state of the predecessor, which does not change from here on. If its log or its state is not
+// the one of this config, it has to end first.
+Result<std::optional<control::StateFile>> Server::inherit_state() {
+  std::optional<control::StateFile> file;
+  if (!predecessor_) return file;
+  std::string differs;
+  if (predecessor_->audit_settings() != audit_text()) {
+    differs = "the settings of the audit log differ from those of the running daemon";
+  }
+  auto lock = inherited(SocketRole::state_lock);
+  if (const auto& directory = settings().server.state_dir; !directory.empty() && !lock.empty()) {
+    auto opened = control::StateFile::inherit(directory, std::move(lock[0]));
+    if (opened) file.emplace(std::move(*opened));
+    if (!opened && differs.empty()) differs = opened.error().message;
+  }
+  if (differs.empty()) {
+    if (auto frozen = predecessor_->freeze(); !frozen) return frozen.error();
+    return file;
+  }
+  file.reset();
+  lock.clear();
+  if (!predecessor_->is_of_restart()) return Error{differs + "; to change this, stop it first"};
+  log::info(differs + ": waiting until that one has drained");
+  if (auto gone = predecessor_->give_way(); !gone) return gone.error();
+  predecessor_.reset();
+  return file;
+}
+
 // The state is read before the log is opened, since it records where the log ended.
 Result<void> Server::open_editor() {
-  std::optional<control::StateFile> file;
+  auto inherited_file = inherit_state();
+  if (!inherited_file) return inherited_file.error();
+  auto& file = *inherited_file;
   control::SavedState saved;
-  if (predecessor_) {
-    if (predecessor_->audit_settings() != audit_text()) {
-      return Error{
-          "the settings of the audit log differ from those of the running daemon; to change "
-          "them, stop it first"};
-    }
-    if (auto frozen = predecessor_->freeze(); !frozen) return frozen.error();
-  }
   if (const auto& directory = settings().server.state_dir; !directory.empty()) {
-    auto lock = inherited(SocketRole::state_lock);
-    auto opened = lock.empty() ? control::StateFile::open(directory)
-                               : control::StateFile::inherit(directory, std::move(lock[0]));
-    if (!opened) return opened.error();
-    file.emplace(std::move(*opened));
+    if (!file) {
+      auto opened = control::StateFile::open(directory);
+      if (!opened) return opened.error();
+      file.emplace(std::move(*opened));
+    }
     auto read = read_state(*file);
     if (!read) return read.error();
     saved = std::move(*read);

@@ -57,7 +57,7 @@ constexpr std::string_view managing_calls =
     "landlock_create_ruleset landlock_add_rule landlock_restrict_self set_tid_address "
     "sched_setaffinity sched_getparam sched_getscheduler arch_prctl uname sysinfo getuid "
     "geteuid getgid getegid getresuid getresgid getgroups getppid capget getrlimit prlimit64 "
-    "getrusage times rt_sigpending rt_sigtimedwait rt_sigsuspend";
+    "getrusage times alarm rt_sigpending rt_sigtimedwait rt_sigsuspend";
 
 // The leak check at the end of a sanitizer build stops all threads from a helper process.
 constexpr std::string_view sanitizer_calls = "ptrace clone wait4 getdents";

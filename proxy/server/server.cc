@@ -140,6 +140,8 @@ Result<void> Server::run() {
   wait_for_signal();
   watch_addresses();
   housekeeping();
+  watch_keeper();
+  if (auto done = front_.keeper.serves(); !done) return done;
   notify("READY=1\nSTATUS=" + std::to_string(policy.agents().size()) + " agents");
   if (front_.is_serving) front_.is_serving();
   context_.run();
@@ -182,7 +184,7 @@ void Server::wake_paused() {
 }
 
 void Server::notify(const std::string& state) const {
-  if (!shared_->leaving) ::sd_notify(0, state.c_str());
+  if (!shared_->leaving && !outliving_) ::sd_notify(0, state.c_str());
 }
 
 void Server::change_dns() {
@@ -259,10 +261,14 @@ void Server::on_signal(int signal) {
       return report(done.has_value(), done ? "the log was reopened" : done.error().message);
     }
     default:
-      if (shared_->leaving) return stop();
-      // `drain` may have come before: the second signal ends at once, not the first.
-      return std::exchange(was_told_to_end_, true) ? stop() : drain();
+      return end_or_stop(was_told_to_end_);
   }
+}
+
+// `drain` may have come before: the second request of the same kind ends at once, not the first.
+void Server::end_or_stop(bool& was_requested) {
+  if (shared_->leaving || std::exchange(was_requested, true)) return stop();
+  drain();
 }
 
 Result<audit::Log::Head> Server::reopen_log() {
@@ -292,7 +298,9 @@ std::optional<milliseconds> Server::drain_time_left() const {
 }
 
 void Server::await_drained() {
-  if (shared_->connections == 0 || steady_clock::now() >= drain_until_) return stop();
+  // A process before this one may still serve something, and has its lines written here.
+  const bool is_drained = shared_->connections == 0 && !inheritance_;
+  if (is_drained || steady_clock::now() >= drain_until_) return stop();
   drain_poll_.expires_after(milliseconds{20});
   drain_poll_.async_wait([this](const boost::system::error_code& ec) {
     if (!ec) await_drained();

@@ -26,10 +26,12 @@
 #include "proxy/server/file_thread.h"
 #include "proxy/server/host_addresses.h"
 #include "proxy/server/inheritance.h"
+#include "proxy/server/keeper.h"
 #include "proxy/server/listeners.h"
 #include "proxy/server/opening.h"
 #include "proxy/server/policy_store.h"
 #include "proxy/server/predecessor.h"
+#include "proxy/server/rendezvous.h"
 #include "proxy/server/secret_keeper.h"
 #include "proxy/server/taker.h"
 #include "proxy/server/upgrade.h"
@@ -47,6 +49,8 @@ struct Front {
       on_outcome;
   // Called once, when it serves. May be empty.
   std::function<void()> is_serving{};
+  // What systemd watches in place of this process, if that is not itself.
+  Keeper keeper{};
 };
 
 class Server {
@@ -69,6 +73,7 @@ class Server {
   void give_capture(CaptureSockets sockets);
   [[nodiscard]] std::optional<bool> is_capturing() const;
   [[nodiscard]] Result<void> open_editor();
+  [[nodiscard]] Result<std::optional<control::StateFile>> inherit_state();
   [[nodiscard]] Result<void> read_fleet(const control::StateFile& file, config::FleetState& fleet);
   [[nodiscard]] Result<void> prepare_secrets();
   [[nodiscard]] std::string trusted_ca();
@@ -111,11 +116,20 @@ class Server {
   void follow_taker(const Message& changed);
   void judge_left();
   void wake_paused();
+  // During `systemctl restart`: outlive.cc.
+  void watch_keeper();
+  void await_order();
+  void outlive();
+  void watch_myself() const;
+  void watch_rendezvous();
+  void meet_successor(UniqueFd link);
+  void give_way();
   [[nodiscard]] static control::BudgetKey budget_of(const Message& message);
   void start_control();
   void wait_for_signal();
   void on_signal(int signal);
   Result<audit::Log::Head> reopen_log();
+  void end_or_stop(bool& was_requested);
   void drain();
   [[nodiscard]] std::optional<std::chrono::milliseconds> drain_time_left() const;
   void await_drained();
@@ -180,7 +194,19 @@ class Server {
   std::unique_ptr<Taker> taker_;
   std::unique_ptr<Inheritance> inheritance_;  // after this process has taken over
   bool was_told_to_end_ = false;              // by a signal; the second one ends at once
-  std::uint64_t alive_ = 0;                   // workers that answered since the last tick
+  bool was_ordered_to_end_ = false;           // the same, by the keeper
+  boost::asio::posix::stream_descriptor keeper_events_{context_};
+  struct Outliving {
+    Outliving(boost::asio::io_context& context, HandoverLink link);
+    void close() {
+      events.close();
+      rendezvous.close();
+    }
+    HandoverLink rendezvous;
+    boost::asio::posix::stream_descriptor events;  // of the same socket
+  };
+  std::unique_ptr<Outliving> outliving_;  // systemd hears nothing from this process any more
+  std::uint64_t alive_ = 0;               // workers that answered since the last tick
 };
 
 }  // namespace stile::server

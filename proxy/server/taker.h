@@ -29,6 +29,8 @@ struct Taker final : session::TunnelSink {
   boost::asio::posix::stream_descriptor events;  // of the same socket
   boost::asio::steady_timer deadline;
   int pid;
+  int main_pid = pid;         // what systemd should watch for it
+  bool is_successor = false;  // systemd has started it in a restart of the service
   Step step = Step::met;
   // Tunnels; workers send them, the main thread hears how many have arrived.
   std::atomic<std::uint64_t> sent{0}, taken{0};

@@ -151,6 +151,32 @@ TEST(HostBudget, DebtGoesOnRecordWithTheNextState) {
   EXPECT_EQ(usage.take_debt(), 0);
 }
 
+TEST(HostBudget, AnotherProcessPaysOnlyTheDebtThatItDoesNotKnowOf) {
+  const HostBudget budget = budget_of({}, {}, 100);
+  HostUsage& usage = *budget.usage;
+  usage.tokens.lock(0);
+  usage.owed_tokens = 40;
+  EXPECT_EQ(usage.save_debt(), 40);
+  usage.owed_tokens += 7;
+  EXPECT_EQ(usage.take_debt(), 7);
+  EXPECT_EQ(usage.take_debt(), 0);
+  // What was saved as used and as owed pays the one with the other.
+  usage.tokens.lock(10);
+  EXPECT_TRUE(usage.tokens.book(10));
+  usage.tokens.settle(true);
+  usage.owed_tokens = 40;
+  EXPECT_EQ(usage.save_debt(), 40);
+  usage.pay_debt();
+  EXPECT_EQ(usage.take_debt(), -10);
+  // What went on record afterwards is in that state as well.
+  usage.tokens.lock(30);
+  usage.owed_tokens = 40;
+  EXPECT_EQ(usage.save_debt(), 40);
+  usage.record_debt();
+  usage.owed_tokens += 5;
+  EXPECT_EQ(usage.take_debt(), 5);
+}
+
 TEST(HostBudget, ThreadsTogetherPayADebtOnce) {
   const HostBudget budget = budget_of({}, {}, 1'000'000);
   HostUsage& usage = *budget.usage;

@@ -117,6 +117,17 @@ def test_tokens_that_were_owed_before_are_paid_once(world, limited):
     assert left(proxy, "tokens") == TOKENS - 40000
 
 
+def test_what_is_owed_beyond_the_whole_budget_is_counted_once(world, limited):
+    proxy = limited(tokens=TOKENS)
+    Held(world, proxy, tokens=TOKENS + 30000).finish()
+    until(lambda: left(proxy, "tokens") == 0, 15, "the tokens of the answer")
+    for _ in range(2):
+        assert proxy.take_over().wait(10) == 0
+    proxy.settings["agent"][0]["budget"][0]["tokens"] = 2 * TOKENS
+    assert proxy.take_over().wait(10) == 0
+    assert left(proxy, "tokens") == TOKENS - 30000
+
+
 def test_a_reserve_that_was_not_used_comes_back(world, limited):
     proxy = limited(tokens=TOKENS)
     held = Held(world, proxy, tokens=10)

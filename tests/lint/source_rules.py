@@ -79,7 +79,7 @@ LIBRARIES = {
     "libssl": Library(r"openssl/ssl", r"\bSSL_\w+\(", ("proxy/intercept/", "notify/", "fleet/")),
     "zlib": Library(r"zlib\.h", r"\binflate\w*\(", ("proxy/http/", "scan/"), in_headers=False),
     "libseccomp": Library(r"seccomp\.h", r"\bseccomp_\w+\(", ("proxy/server/", "confine/"), in_headers=False),
-    "sd-bus": Library(r"systemd/sd-(bus|event)", r"\bsd_(bus|event)_\w+\(", ("units/", "spawn/")),
+    "sd-bus": Library(r"systemd/sd-(bus|event)", r"\bsd_(bus|event)_\w+\(", ("units/", "spawn/", "proxy/server/service_unit.cc")),
     "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/", "web/", "mcp/", "fleet/")),
     "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/", "web/", "mcp/", "fleet/")),
     "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/command.", "cli/run.cc", "cmd/")),

@@ -131,6 +131,22 @@ check_reload() {
   guest systemctl reload stiled.service
 }
 
+# The old process serves until the new one has taken over. A stop ends all of them.
+take_overs() { journal -u stiled.service | grep -c 'taken over from'; }
+check_restart() {
+  local before
+  before=$(take_overs) || true
+  guest systemctl restart stiled.service
+  is_taken_over() { (($(take_overs) > before)); }
+  wait_for 30 is_taken_over || { journal -u stiled.service; fail "a restart did not take over"; }
+  [[ $(agent_gets origin.test) == 200 ]]
+  guest grep -q '^CapEff:[[:space:]]*0*$' "/proc/$(guest pgrep -n -x stiled)/status"
+  guest systemctl --quiet stop stiled.service 2>/dev/null
+  refute guest pgrep -l stiled
+  guest systemctl start stiled.service
+  [[ $(agent_gets origin.test) == 200 ]]
+}
+
 check_logrotate() {
   guest logrotate --force /etc/logrotate.d/stile
   reopened() { guest test -s /var/log/stile/audit.jsonl; }
@@ -224,6 +240,7 @@ run_checks() {
   check_agent
   step "capture" && check_capture
   step "reload" && check_reload
+  step "restart" && check_restart
   step "logrotate" && check_logrotate
   step "spawner" && check_spawner
   step "page and fleet" && check_services_by_hand

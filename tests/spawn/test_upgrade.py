@@ -2,66 +2,13 @@
 
 import json
 import shutil
-import subprocess
-from pathlib import Path
 
-import pytest
-from harness.hello import hello_for
 from machine import wait_for
-
-SCRIPT = Path(__file__).resolve().parent / "tunnels_inside.py"
-CARD = {"id": "alpha", "source": ["127.0.0.9"], "allow": ["origin.test"], "private_exceptions": ["127.0.0.2/32"]}
-UNIT = "stiled.service"
-TUNNELS = 20
-
-
-def property_of(machine, name):
-    return machine.run("systemctl", "show", "--value", f"--property={name}", UNIT).stdout.strip()
-
-
-def main_pid(machine):
-    return int(property_of(machine, "MainPID"))
-
-
-def replace_program(machine, content=None):
-    """As a package manager does: another file under the same name."""
-    place = machine.path("/opt/stile/stiled")
-    fresh = place.with_suffix(".new")
-    shutil.copy(place, fresh)
-    if content:
-        fresh.write_text(content)
-    fresh.rename(place)
+from upgrades import UNIT, host, main_pid, property_of, replace_program, tunnels  # noqa: F401
 
 
 def reload(machine):
     return machine.run("systemctl", "reload", UNIT, check=False)
-
-
-@pytest.fixture(scope="module")
-def host(machine):
-    shutil.copy(SCRIPT, machine.path("/opt/stile/tunnels_inside.py"))
-    with machine.path("/etc/hosts").open("a") as hosts:
-        hosts.write("127.0.0.2 origin.test\n")
-    machine.path("/etc/stile/agents.d/alpha.json").write_text(json.dumps(CARD))
-    machine.run("systemctl", "restart", UNIT)
-    return machine
-
-
-@pytest.fixture
-def tunnels(host):
-    """Tunnels that run; calling it ends them and checks every byte."""
-    command = host.command("python3", "/opt/stile/tunnels_inside.py", hello_for("origin.test").hex(), str(TUNNELS))
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n", host.journal(UNIT)
-
-    def finish():
-        said = json.loads(process.communicate(timeout=60)[0])
-        assert (said["problems"], said["same"], said["at_origin"]) == ([], TUNNELS, True), (said, host.journal(UNIT))
-        return said["bytes"]
-    yield finish
-    if process.poll() is None:
-        process.kill()
-        process.wait()
 
 
 def upgrade(host):
@@ -140,5 +87,6 @@ def test_a_process_that_systemd_did_not_start_is_refused(host, tunnels):
 def test_a_stop_ends_all_processes(host):
     upgrade(host)
     host.run("systemctl", "stop", UNIT)
-    assert host.run("pgrep", "-x", "stiled", check=False).stdout == ""
+    left = host.run("pgrep", "-a", "stiled", check=False).stdout
+    assert left == "", host.journal(UNIT)
     host.run("systemctl", "start", UNIT)

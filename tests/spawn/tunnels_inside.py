@@ -90,4 +90,5 @@ def main():
                       "at_origin": sorted(one.sent.hexdigest() for one in tunnels) == sorted(origin.digests)}))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -72,7 +72,6 @@ Found Texts::look_at(std::string_view text, std::size_t from, std::size_t to,
         (row.shape == nullptr || row.shape->matches(text, at, *row.shape))) {
       found |= row.bit;
     }
-    return true;
   });
   const Found payment = rules_->of(Set::payment), wallets = rules_->of(Set::wallets);
   if (payment != 0 && has_payment(text, from, to)) found |= payment;

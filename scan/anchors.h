@@ -15,41 +15,58 @@ class Anchors {
  public:
   static constexpr std::size_t least_bytes = 3;
 
+  // For each of the three bytes of a window, the groups of texts that can have it there. A table
+  // for single bytes, and two for its halves, which the processor can look up 32 at a time.
+  struct Tables {
+    std::array<std::array<std::uint8_t, 256>, least_bytes> whole{};
+    std::array<std::array<std::uint8_t, 16>, least_bytes> low{}, high{};
+  };
+  // Places that can have a window.
+  struct Places {
+    std::array<std::size_t, 64> at;
+    std::size_t count;
+  };
+
   // Each text has at least that many bytes, and lives as long as this.
   explicit Anchors(std::span<const std::string_view> texts);
 
   // Calls found(number of the text, position) for every occurrence that begins from `from` on and
-  // before `to`, by position. It returns false to end the search.
+  // before `to`.
   template <class Found>
   void visit(std::string_view in, std::size_t from, std::size_t to, Found found) const {
-    // As far as the first bytes of those can reach.
-    const std::string_view part = in.substr(0, to + least_bytes - 1);
-    for (std::size_t at = next(part, from); at < part.size(); at = next(part, at + 1)) {
-      const auto [first, last] = beginning_with(in.substr(at, least_bytes));
-      for (std::size_t i = first; i < last; ++i) {
-        const std::string_view text = texts_[i].text;
-        if (in.substr(at, text.size()) == text && !found(texts_[i].number, at)) return;
+    if (texts_.empty()) return;
+    const std::string_view part = in.substr(0, to - 1 + furthest_ + least_bytes);
+    Places places;
+    for (std::size_t at = from; at + least_bytes <= part.size();) {
+      at = next(part, at, places);
+      for (std::size_t i = 0; i < places.count; ++i) {
+        const std::size_t place = places.at[i];
+        const auto [first, last] = with_window(in.substr(place, least_bytes));
+        for (std::size_t number = first; number < last; ++number) {
+          const Text& text = texts_[number];
+          if (place < from + text.window || place >= to + text.window) continue;
+          const std::size_t begin = place - text.window;
+          if (in.substr(begin, text.text.size()) == text.text) found(text.number, begin);
+        }
       }
     }
   }
 
  private:
   struct Text {
-    std::uint32_t key;  // its first bytes
+    std::uint32_t key;  // the bytes of its window
     std::string_view text;
     std::size_t number;
+    std::size_t window;  // where in the text its window begins
   };
-  // For each of the first three bytes, the groups of texts that can have it there. A table for
-  // single bytes, and two for its halves, which the processor can look up 32 at a time.
-  struct Tables {
-    std::array<std::array<std::uint8_t, 256>, least_bytes> whole{};
-    std::array<std::array<std::uint8_t, 16>, least_bytes> low{}, high{};
-  };
-  [[nodiscard]] std::size_t next(std::string_view in, std::size_t from) const noexcept;
-  [[nodiscard]] std::pair<std::size_t, std::size_t> beginning_with(
+  // Finds some places from `from` on. Returns where to go on.
+  [[nodiscard]] std::size_t next(std::string_view in, std::size_t from,
+                                 Places& places) const noexcept;
+  [[nodiscard]] std::pair<std::size_t, std::size_t> with_window(
       std::string_view bytes) const noexcept;
 
-  std::vector<Text> texts_;  // by key
+  std::vector<Text> texts_;   // by key
+  std::size_t furthest_ = 0;  // the last place of a window in its text
   Tables tables_;
 };
 

@@ -28,6 +28,14 @@ constexpr std::string_view base62_digits =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view base58_digits =
     "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+constexpr auto base58_values = [] {
+  std::array<std::int8_t, 256> table{};
+  for (auto& value : table) value = -1;
+  for (std::size_t i = 0; i < base58_digits.size(); ++i) {
+    table[static_cast<unsigned char>(base58_digits[i])] = static_cast<std::int8_t>(i);
+  }
+  return table;
+}();
 constexpr std::string_view bech32_digits = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
 std::string sha256_bytes(std::string_view bytes) {
@@ -148,23 +156,26 @@ std::optional<std::string> from_base58_check(std::string_view text,
                                              bool (*is_wanted)(std::string_view data)) {
   constexpr std::size_t longest = 120;  // an extended key has 111
   if (text.empty() || text.size() > longest) return std::nullopt;
-  std::string bytes;  // the least significant one first
   for (const char c : text) {
-    const std::size_t value = base58_digits.find(c);
-    if (value == std::string_view::npos) return std::nullopt;
-    std::size_t carry = value;
-    for (char& byte : bytes) {
-      carry += static_cast<std::size_t>(static_cast<unsigned char>(byte)) * 58;
-      byte = static_cast<char>(carry & 0xffU);
-      carry >>= 8U;
-    }
-    while (carry > 0) {
-      bytes += static_cast<char>(carry & 0xffU);
-      carry >>= 8U;
-    }
+    if (base58_values[static_cast<unsigned char>(c)] < 0) return std::nullopt;
   }
-  bytes.append(std::min(text.find_first_not_of('1'), text.size()), '\0');  // a leading 1 is a zero
-  std::reverse(bytes.begin(), bytes.end());
+  std::array<std::uint32_t, longest * 6 / 32 + 1> number{};  // the least significant part first
+  std::size_t used = 0;
+  for (const char c : text) {
+    auto carry = static_cast<std::uint64_t>(base58_values[static_cast<unsigned char>(c)]);
+    for (std::size_t i = 0; i < used; ++i) {
+      carry += std::uint64_t{number[i]} * 58;
+      number[i] = static_cast<std::uint32_t>(carry);
+      carry >>= 32U;
+    }
+    if (carry > 0) number[used++] = static_cast<std::uint32_t>(carry);
+  }
+  std::string bytes(std::min(text.find_first_not_of('1'), text.size()), '\0');  // 1 is a zero
+  const std::size_t zeros = bytes.size();
+  for (std::size_t i = 4 * used; i-- > 0;) {
+    const auto byte = static_cast<char>(number[i / 4] >> (8 * (i % 4)));
+    if (byte != 0 || bytes.size() > zeros) bytes += byte;
+  }
   if (bytes.size() < 5) return std::nullopt;
   const std::string data = bytes.substr(0, bytes.size() - 4);
   if (!is_wanted(data)) return std::nullopt;

@@ -2,23 +2,37 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "scan/bytes.h"
+
 namespace stile::scan {
 
-// Replaces percent escapes, and those of JSON and JavaScript strings. False: there are none, and
-// `out` is not used.
-[[nodiscard]] bool unescape(std::string_view text, std::string& out);
+// The text without percent escapes, and those of JSON and JavaScript strings, in `room`. nullopt:
+// there are none.
+[[nodiscard]] std::optional<std::string_view> unescape(std::string_view text, Bytes& room);
 
 // Appends what the runs of base64 (both alphabets, with and without padding, also in lines) and of
 // hexadecimal digits stand for, with a zero byte after each. Runs that are too short for a key
 // are left out. `tries_offsets`: a run is also read from its second, third and fourth character on,
 // for the case that something else is directly before the encoded text.
-void append_decoded_runs(std::string_view text, bool tries_offsets, std::string& out);
+//
+// Most of what is read this way is binary data, or text at a wrong offset. It is left out, as a
+// whole, if it does not have `least_text` characters of text after each other and no gzip data
+// begins in it. Nothing can hide behind this: all shapes, the values if they are text, and what
+// can be decoded further are longer stretches of text, and one such stretch anywhere keeps all that
+// is before and after it. `least_text` is 0 if that is not so; then nothing is left out.
+void append_decoded_runs(std::string_view text, bool tries_offsets, std::size_t least_text,
+                         std::string& out);
+
+// So many characters stand for a multiple of four characters in each of three layers of base64.
+inline constexpr std::size_t whole_group = 64;
 
 // The place at or before `at` from which a base64 run that reaches over it can be read on: a
-// multiple of four characters from its beginning. At most 8 bytes before `at`.
+// multiple of whole_group characters from its beginning. At most most_back bytes before `at`.
 [[nodiscard]] std::size_t whole_group_before(std::string_view text, std::size_t at) noexcept;
+inline constexpr std::size_t most_back = whole_group + 4;  // two line breaks
 
 }  // namespace stile::scan

@@ -3,15 +3,20 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <set>
 #include <string>
 
 #include "base/ascii.h"
 #include "scan/alphabet.h"
 #include "scan/checksum.h"
+#include "scan/stretch.h"
+#include "scan/vectors.h"
 
 namespace stile::scan {
 namespace {
+
+constexpr CharSet base62_characters{base62};
 
 // Published by Stripe, PayPal, Adyen, Braintree and others for tests.
 constexpr std::array<std::string_view, 30> test_cards{
@@ -159,38 +164,84 @@ bool is_ethereum_address(std::string_view run) {
   return has(lower_af) && has(upper_af) && passes_eip55(digits);
 }
 
+// Whether four digits, or two capitals and two digits, are there: a card number or an IBAN may
+// begin with them.
+bool may_be_number(std::string_view text, std::size_t at) noexcept {
+  if (text.size() - at < 4) return false;
+  const bool has_digits = is_in(digit, text[at]) && is_in(digit, text[at + 1]);
+  const bool has_capitals = is_in(upper, text[at]) && is_in(upper, text[at + 1]);
+  return (has_digits || has_capitals) && is_in(digit, text[at + 2]) && is_in(digit, text[at + 3]);
+}
+
+#if defined(STILE_AVX2)
+// Which of 64 characters are in a range, one bit each.
+STILE_AVX2 std::uint64_t in_range(const char* at, char first, char last) noexcept {
+  // Moves the first one to the least number, so that one comparison is enough.
+  const __m256i shift = _mm256_set1_epi8(static_cast<char>(-128 - first));
+  const __m256i most = _mm256_set1_epi8(static_cast<char>(-128 + last - first));
+  const auto* from = reinterpret_cast<const __m256i*>(at);
+  const __m256i low = _mm256_add_epi8(_mm256_loadu_si256(from), shift);
+  const __m256i high = _mm256_add_epi8(_mm256_loadu_si256(from + 1), shift);
+  const auto others_low = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(low, most)));
+  const auto others_high =
+      static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(high, most)));
+  return ~(others_low | std::uint64_t{others_high} << 32U);
+}
+
+// The first place before `to` at which may_be_number() holds and no digit is before it, or where
+// fewer than 64 characters are left.
+STILE_AVX2 std::size_t next_number_by_64(std::string_view text, std::size_t at,
+                                         std::size_t to) noexcept {
+  for (; at < to && at + 64 <= text.size(); at += 61) {
+    const std::uint64_t digits = in_range(text.data() + at, '0', '9');
+    const std::uint64_t after = digits >> 2U & digits >> 3U;
+    if (after == 0) continue;
+    const std::uint64_t before = digits << 1U | (at > 0 && is_in(digit, text[at - 1]) ? 1U : 0U);
+    const std::uint64_t capitals = in_range(text.data() + at, 'A', 'Z');
+    const std::uint64_t found =
+        ((digits & digits >> 1U & ~before) | (capitals & capitals >> 1U)) & after;
+    if (found != 0) return at + static_cast<std::size_t>(std::countr_zero(found));
+  }
+  return at;
+}
+#endif
+
+// The first place from `at` on where a number may begin; at least `to` if there is none.
+std::size_t next_number(std::string_view text, std::size_t at, std::size_t to) noexcept {
+#if defined(STILE_AVX2)
+  if (has_avx2()) at = next_number_by_64(text, at, to);
+#endif
+  while (at < to && !may_be_number(text, at)) ++at;
+  return at;
+}
+
 }  // namespace
 
 bool has_payment(std::string_view text, std::size_t from, std::size_t to) {
-  for (std::size_t i = from; i < to; ++i) {
-    if (!is_in(digit | upper, text[i])) continue;
+  for (std::size_t i = next_number(text, from, to); i < to; i = next_number(text, i + 1, to)) {
     const bool begins = i == 0 || !(is_in(word | dot, text[i - 1]));
-    if (!begins) continue;
-    if (is_in(digit, text[i])) {
-      if (is_card_at(text, i)) return true;
-    } else if (i + 4 < text.size() && is_in(digit, text[i + 2]) && is_in(digit, text[i + 3])) {
-      if (is_iban_at(text, i)) return true;
-    }
+    if (begins && (is_in(digit, text[i]) ? is_card_at(text, i) : is_iban_at(text, i))) return true;
   }
   return false;
 }
 
 bool has_wallet(std::string_view text, std::size_t from, std::size_t to) {
   constexpr std::size_t least = 26, most = 111;
-  for (std::size_t i = from; i < to; i += least) {
-    if (!is_in(base62, text[i])) continue;
-    std::size_t first = i;
-    while (first > 0 && i - first <= most && is_in(base62, text[first - 1])) --first;
-    const std::size_t size = i - first + run_length(text, i, base62, most + 1);
-    if (size >= least && size <= most) {
-      const std::string_view run = text.substr(first, size);
-      if (is_base58_secret_or_address(run) || is_bech32_address(run) || is_ethereum_address(run)) {
-        return true;
-      }
+  // A run that begins before this part and goes on in it belongs to it, too.
+  const std::string_view part = text.substr(0, to + most + 1);
+  std::size_t at = from - std::min(from, most + 1);
+  for (;;) {
+    const Stretch run = next_stretch(part, at, base62_characters, least);
+    if (run.first >= to) return false;
+    at = run.end;
+    const bool begins = run.first == 0 || !is_in(base62, text[run.first - 1]);
+    if (!begins || run.end - run.first > most) continue;
+    const std::string_view word_of_it = text.substr(run.first, run.end - run.first);
+    if (is_base58_secret_or_address(word_of_it) || is_bech32_address(word_of_it) ||
+        is_ethereum_address(word_of_it)) {
+      return true;
     }
-    i = std::max(i, first + size);
   }
-  return false;
 }
 
 }  // namespace stile::scan

@@ -53,6 +53,7 @@ class ScanRules {
 
   // The scan of a set; 0: it is not looked for.
   [[nodiscard]] Found of(Set set) const noexcept { return sets_[static_cast<std::size_t>(set)]; }
+  [[nodiscard]] bool has_expressions() const noexcept { return expressions_ != nullptr; }
   // The operator's expressions that match somewhere in the text.
   [[nodiscard]] Found match(std::string_view text) const;
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "scan/bits.h"
 #include "scan/decode.h"
 
 namespace stile::scan {
@@ -18,7 +19,6 @@ constexpr std::uint64_t always_decoded_of_head = std::uint64_t{64} << 10U;
 constexpr std::uint64_t cost_of_beginning = 64;
 constexpr std::size_t longest_gzip_head = 1024;
 constexpr std::size_t least_decoded = 8;  // the shortest secret
-constexpr std::string_view gzip_start = "\x1f\x8b\x08";
 
 // How much of a beginning is at the end of one piece, if the next one goes on with it.
 std::size_t begun_at_end(std::string_view before, std::string_view piece) {
@@ -111,7 +111,7 @@ Steps Search::follow_compressed(std::string_view piece, More more) {
   while (!is_too_dense_) {
     const bool begins_here = !is_inflating_;
     if (begins_here) {
-      piece.remove_prefix(std::min(piece.find(gzip_start), piece.size()));
+      piece.remove_prefix(find_gzip_start(piece, 0));
       if (piece.empty()) break;
       begin_gzip();
     }
@@ -174,24 +174,27 @@ Steps Search::look_once(std::string_view text) {
 
 Steps Search::look(std::string_view text, unsigned layer) {
   co_await look_once(text);
-  std::array<std::string, 2> plain;
-  bool is_decoded = layer > 0;
+  // What arrived was followed from piece to piece.
+  if (layer > 0) co_await look_at_gzip_in(text, layer);
+  std::array<Bytes, 2> rooms;
   for (unsigned round = 0; round < most_unescapes; ++round) {
-    if (!unescape(text, plain[round % 2])) break;
-    text = plain[round % 2];
+    const auto plain = unescape(text, rooms[round % 2]);
+    if (!plain) break;
+    text = *plain;
     co_await look_once(text);
-    is_decoded = true;
+    // Each time: bytes of compressed data can look like escapes, too.
+    co_await look_at_gzip_in(text, layer);
   }
-  if (is_decoded && layer <= most_layers) co_await look_at_gzip_in(text, layer);
   if (layer >= most_layers) co_return;
   std::string decoded;
-  append_decoded_runs(text, layer == 0, decoded);
+  append_decoded_runs(text, layer == 0, texts_->least_text(), decoded);
   if (decoded.size() >= least_decoded) co_await look(decoded, layer + 1);
 }
 
 Steps Search::look_at_gzip_in(std::string_view text, unsigned layer) {
-  std::size_t at = text.find(gzip_start);
-  while (at != std::string_view::npos && !is_too_dense_) {
+  if (layer > most_layers) co_return;
+  std::size_t at = find_gzip_start(text, 0);
+  while (at < text.size() && !is_too_dense_) {
     if (embedded_) {
       embedded_->begin_again();
     } else {
@@ -212,7 +215,7 @@ Steps Search::look_at_gzip_in(std::string_view text, unsigned layer) {
       if (rest.empty() && step.size() < Inflate::step) break;
     }
     if (!decoded.empty()) co_await look(decoded, layer + 1);
-    at = text.find(gzip_start, next);
+    at = find_gzip_start(text, next);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "scan/alphabet.h"
 #include "scan/seed_words.h"
+#include "scan/stretch.h"
 
 namespace stile::scan {
 namespace {
@@ -22,6 +23,7 @@ constexpr std::size_t longest_run = 40;
 // Checksums that are computed: these, and one for so many bytes of the text.
 constexpr std::size_t least_checks = 128, bytes_per_check = 64;
 constexpr std::uint16_t letters = lower | upper;
+constexpr CharSet letters_and_space{letters | space};
 
 // The list as numbers that have its order, and where the words with each two first letters begin.
 class WordList {
@@ -160,8 +162,22 @@ bool SeedPhrases::end_run() {
   return found;
 }
 
+// Nearly all of a text is skipped here, many characters at a time.
+void SeedPhrases::skip_to_next_stretch() {
+  constexpr std::size_t shortest_phrase =
+      phrase_sizes.front() * shortest_word + phrase_sizes.front() - 1;
+  const Stretch stretch = next_stretch(text_, at_, letters_and_space, shortest_phrase);
+  at_ = stretch.first;
+  stretch_end_ = stretch.end;
+}
+
 bool SeedPhrases::look_up_to(std::size_t to) {
   while (at_ < to) {
+    if (at_ >= stretch_end_) {
+      if (!run_.empty() && end_run()) return true;
+      skip_to_next_stretch();
+      continue;
+    }
     if (is_in(space, text_[at_])) {
       ++at_;
       continue;

@@ -35,9 +35,11 @@ class SeedPhrases {
 
  private:
   [[nodiscard]] bool end_run();
+  void skip_to_next_stretch();
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t stretch_end_ = 0;  // of letters and white space, in which at_ is or which it has left
   std::vector<std::uint16_t> run_;  // words of the list, with nothing else between them
   SeedWork work_;
 };

@@ -5,9 +5,16 @@
 
 #include "base/encoded_forms.h"
 #include "base/wipe.h"
+#include "scan/bits.h"
 #include "scan/numbers.h"
 
 namespace stile::scan {
+namespace {
+
+// A card number; all other shapes are longer. Values can be shorter.
+constexpr std::size_t shortest_shape = 14;
+
+}  // namespace
 
 Texts::Texts(std::shared_ptr<const ScanRules> rules,
              std::vector<std::shared_ptr<const SecretBytes>> secrets,
@@ -35,16 +42,20 @@ Texts::Texts(std::shared_ptr<const ScanRules> rules,
   std::string values;
   values.reserve(size);  // a text that grows leaves copies of itself behind
   std::vector<Part> parts;
+  least_text_ = rules_->has_expressions() ? 0 : shortest_shape;
   for (Value& value : all) {
     for (std::string& form : value.forms) {
       if (form.size() >= Anchors::least_bytes) {
         values += form;
         parts.push_back({form.size(), value.bit});
         longest_ = std::max(longest_, form.size());
+        least_text_ = std::min(least_text_, form.size());
+        if (!std::all_of(form.begin(), form.end(), is_text)) least_text_ = 0;
       }
       wipe(form);
     }
   }
+  if (least_text_ < shortest_text) least_text_ = 0;
   values_ = std::make_unique<const SecretBytes>(values);
   wipe(values);
 
@@ -72,7 +83,6 @@ Found Texts::look_at(std::string_view text, std::size_t from, std::size_t to,
         (row.shape == nullptr || row.shape->matches(text, at, *row.shape))) {
       found |= row.bit;
     }
-    return true;
   });
   const Found payment = rules_->of(Set::payment), wallets = rules_->of(Set::wallets);
   if (payment != 0 && has_payment(text, from, to)) found |= payment;

@@ -27,6 +27,9 @@ class Texts {
   // decoding it. All parts, one after the other, find the same as one that is the whole text.
   [[nodiscard]] Found look_at(std::string_view text, std::size_t from, std::size_t to,
                               SeedPhrases& phrases) const;
+  // All that can be found has a stretch of so many characters of text (bits.h) in it. 0: a value or
+  // an expression may match other bytes.
+  [[nodiscard]] std::size_t least_text() const noexcept { return least_text_; }
   // As far as a text can reach over the end of a piece.
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
   [[nodiscard]] const std::vector<std::shared_ptr<const SecretBytes>>& secrets() const noexcept {
@@ -44,6 +47,7 @@ class Texts {
   std::vector<Row> rows_;                      // by the number of the anchor
   std::unique_ptr<const Anchors> anchors_;
   std::size_t longest_ = 0;
+  std::size_t least_text_ = 0;
 };
 
 class Watch {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/base64.h"
 #include "samples.h"
 
@@ -10,8 +12,8 @@ namespace stile::scan {
 namespace {
 
 std::string unescaped(std::string_view text) {
-  std::string out;
-  return unescape(text, out) ? out : "(none)";
+  Bytes room;
+  return std::string{unescape(text, room).value_or("(none)")};
 }
 
 TEST(Unescape, ReadsPercentAndJson) {
@@ -48,7 +50,7 @@ TEST(DecodedRuns, AreReadFromEachOffset) {
   const std::string text = "a text that is long enough";
   for (const std::string before : {"", "x", "xy", "xyz"}) {
     std::string out;
-    append_decoded_runs(before + samples::url_base64(text), true, out);
+    append_decoded_runs(before + samples::url_base64(text), true, 0, out);
     EXPECT_NE(out.find(text.substr(0, text.size() - 1)), std::string::npos) << before;
   }
 }
@@ -79,7 +81,7 @@ TEST(DecodedRuns, AreDecodedToTheirLastWholeByte) {
       expected += simply_decoded(std::string_view{run}.substr(offset)) + "\0"s;
     }
     std::string out;
-    append_decoded_runs("(" + run + ")", true, out);
+    append_decoded_runs("(" + run + ")", true, 0, out);
     EXPECT_EQ(out, expected) << run;
   }
 }
@@ -90,7 +92,7 @@ TEST(DecodedRuns, AreFoundAtEveryPlaceOfABlock) {
       const std::string run = samples::random_text(size, static_cast<unsigned>(size), "+/-_zZ09");
       for (const std::string edge : {"@", "[", "`", "{", ":", ".", ",", "^", "\x80", "\xff"}) {
         std::string out;
-        append_decoded_runs(std::string(before, '.') + edge + run + edge + "abc ", false, out);
+        append_decoded_runs(std::string(before, '.') + edge + run + edge + "abc ", false, 0, out);
         EXPECT_EQ(out.size(), size < 22 ? 0 : 6 * size / 8 + 1) << before << edge << run;
       }
     }
@@ -103,26 +105,35 @@ TEST(DecodedRuns, AreReadOverLines) {
   const std::string encoded = base64(text);
   for (std::size_t i = 0; i < encoded.size(); i += 64) lines += encoded.substr(i, 64) + "\n";
   std::string out;
-  append_decoded_runs("before\n\n" + lines + "\nafter", false, out);
+  append_decoded_runs("before\n\n" + lines + "\nafter", false, 0, out);
   EXPECT_NE(out.find(text), std::string::npos);
 }
 
 TEST(DecodedRuns, LeaveShortWordsAlone) {
   std::string out;
-  append_decoded_runs("ordinary words, a_long_identifier_x and a hash 0123456789abcdef", true, out);
+  append_decoded_runs("ordinary words, a_long_identifier_x and a hash 0123456789abcdef", true, 0,
+                      out);
   EXPECT_EQ(out, "");
 }
 
-TEST(WholeGroup, IsAMultipleOfFourFromTheBeginning) {
-  const std::string text = "text: " + std::string(40, 'A') + "\n" + std::string(40, 'B') + " end";
-  for (std::size_t at = 0; at <= text.size(); ++at) {
-    const std::size_t from = whole_group_before(text, at);
-    ASSERT_LE(from, at);
-    if (at <= 6 || at >= 87) continue;
-    std::size_t count = 0;
-    for (std::size_t i = 6; i < from; ++i) count += text[i] != '\n' ? 1U : 0U;
-    EXPECT_EQ(count % 4, 0U) << at;
+TEST(WholeGroup, IsAMultipleOf64FromTheBeginning) {
+  for (const std::string line_break : {"\n", "\r\n"}) {
+    for (const std::size_t line : {60U, 64U, 76U, 1000U}) {
+      std::string text = "word\n";
+      for (int i = 0; i < 6; ++i) text += std::string(line, 'A') + line_break;
+      for (std::size_t at = 5; at < text.size(); ++at) {
+        const std::size_t from = whole_group_before(text, at);
+        ASSERT_LE(from, at);
+        ASSERT_LE(at - from, most_back);
+        const auto count = std::count(text.begin() + 5, text.begin() + static_cast<int>(from), 'A');
+        const bool is_between = text[at] == '\n' && line_break.size() == 2;
+        if (is_between) continue;
+        EXPECT_EQ(count % 64, 0) << at << " of lines of " << line;
+      }
+    }
   }
+  EXPECT_EQ(whole_group_before("not base64: ", 12), 12U);
+  EXPECT_EQ(whole_group_before("short\nlines\n", 12), 12U);
 }
 
 }  // namespace

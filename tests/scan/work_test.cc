@@ -1,8 +1,11 @@
 // The work of a search is bounded by a multiple of what arrives, whatever that is.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/base64.h"
 #include "samples.h"
+#include "scan/decode.h"
 
 namespace stile::scan {
 namespace {
@@ -64,7 +67,9 @@ TEST(ScanWork, IsLinear) {
     second.feed(in_large[i].text, Search::More::no);
     EXPECT_LE(first.work(), most * small) << in_small[i].name;
     EXPECT_LE(second.work(), most * large) << in_small[i].name;
-    EXPECT_LE(second.work(), first.work() * 9) << in_small[i].name;
+    // What is decoded may look like text by chance, and is looked at then.
+    EXPECT_LE(second.work(), std::max<std::uint64_t>(first.work() * 9, 8 * large))
+        << in_small[i].name;
   }
 }
 
@@ -87,7 +92,7 @@ TEST(ScanWork, KeepsLittleOfWhatArrives) {
     constexpr std::size_t size = 1000;
     for (std::size_t i = 0; i < sample.text.size(); i += size) {
       search.feed(std::string_view{sample.text}.substr(i, size));
-      ASSERT_LE(search.kept_bytes(), Search::overlap + 8) << sample.name;
+      ASSERT_LE(search.kept_bytes(), Search::overlap + most_back) << sample.name;
     }
   }
 }

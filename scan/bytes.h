@@ -1,0 +1,28 @@
+// Bytes: memory for decoded text, which is not cleared first.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace stile::scan {
+
+class Bytes {
+ public:
+  // Memory of at least that size. Larger memory than before does not have what was there.
+  [[nodiscard]] char* make_room(std::size_t size) {
+    if (size > size_) {
+      memory_.reset(new char[size]);
+      size_ = size;
+    }
+    return memory_.get();
+  }
+
+ private:
+  std::unique_ptr<char[]> memory_;  // NOLINT(*-avoid-c-arrays)
+  std::size_t size_ = 0;
+};
+
+// Functions that write blocks may write so many bytes more than they return.
+inline constexpr std::size_t slack = 32;
+
+}  // namespace stile::scan

@@ -8,7 +8,6 @@
 #include "proxy/server/version.h"
 #include "proxy/server/worker_options.h"
 #include "run/capture.h"
-#include "run/ports.h"
 
 namespace stile::run {
 namespace {
@@ -28,10 +27,11 @@ bool is_link_of_the_system(std::string_view path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options, UniqueFd control,
+Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const std::optional<std::string>& audit,
+                                           std::vector<std::string> policy_lines, UniqueFd control,
                                            Summary& summary) {
   audit::Log::Options log_options;
-  log_options.path = options.audit.value_or(nowhere);
+  log_options.path = audit.value_or(nowhere);
   // An earlier command may have replaced the log by a link. Then we would write to any file of
   // ours, partly with bytes that the command chooses.
   log_options.follows_links = is_link_of_the_system(log_options.path);
@@ -39,7 +39,7 @@ Result<std::unique_ptr<Proxy>> Proxy::open(Policy policy, const Options& options
   if (!log) return log.error();
   (*log)->set_tap([&summary](std::string_view lines) { summary.add(lines); });
   std::unique_ptr<Proxy> proxy{
-      new Proxy{std::move(policy), std::move(*log), std::move(control), ports_text(options)}};
+      new Proxy{std::move(policy), std::move(*log), std::move(control), std::move(policy_lines)}};
   if (auto done = proxy->prepare_opening(); !done) return done.error();
   return proxy;
 }
@@ -61,12 +61,12 @@ Trust Proxy::trust() const {
 }
 
 Proxy::Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control,
-             std::vector<std::string> ports)
+             std::vector<std::string> policy_lines)
     : policy_{std::move(policy)},
       log_{std::move(log)},
       dns_files_{policy_.base->loaded.settings.dns},
       control_socket_{std::move(control)},
-      ports_{std::move(ports)} {}
+      policy_lines_{std::move(policy_lines)} {}
 
 Proxy::~Proxy() { stop(); }
 
@@ -78,13 +78,13 @@ Result<void> Proxy::serve(UniqueFd listener, std::vector<UniqueFd> captured) {
   start.policy = snapshot->generation();
   start.version = server::version;
   write_line(start);
-  for (const auto& port : ports_) {
+  for (const auto& text : policy_lines_) {
     audit::Record line;
     line.event = audit::Event::policy;
     line.agent = policy_.agent;
     line.policy = snapshot->generation();
     line.actor = "stile run";
-    line.detail = port;
+    line.detail = text;
     write_line(line);
   }
   shared_ = std::make_unique<session::Shared>(snapshot,

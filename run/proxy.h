@@ -17,9 +17,10 @@ namespace stile::run {
 
 class Proxy final : public Service {
  public:
-  // Opens the log before privileges are dropped. Starts no thread. `control`: a listening socket
-  // for operators, or none.
-  static Result<std::unique_ptr<Proxy>> open(Policy policy, const Options& options,
+  // Opens the log before privileges are dropped. Starts no thread. `audit`: the log; empty: none.
+  // `policy_lines` are its first lines. `control`: a listening socket for operators, or none.
+  static Result<std::unique_ptr<Proxy>> open(Policy policy, const std::optional<std::string>& audit,
+                                             std::vector<std::string> policy_lines,
                                              UniqueFd control, Summary& summary);
   ~Proxy() override;
 
@@ -35,7 +36,7 @@ class Proxy final : public Service {
 
  private:
   Proxy(Policy policy, std::unique_ptr<audit::Log> log, UniqueFd control,
-        std::vector<std::string> ports);
+        std::vector<std::string> policy_lines);
   [[nodiscard]] Result<void> prepare_opening();
   [[nodiscard]] Result<void> start_worker(UniqueFd listener, std::vector<UniqueFd> captured);
   void write_line(audit::Record record);
@@ -47,7 +48,7 @@ class Proxy final : public Service {
   server::DnsFiles dns_files_;
   std::optional<server::HostAddresses> addresses_;
   UniqueFd control_socket_;
-  std::vector<std::string> ports_;  // that bypass the policy, for the log
+  std::vector<std::string> policy_lines_;
   std::unique_ptr<server::RunControl> control_;
   std::unique_ptr<session::Shared> shared_;
   server::Workers workers_;  // one

@@ -19,12 +19,12 @@
 #include "run/attempts.h"
 #include "run/control_socket.h"
 #include "run/daemon.h"
-#include "run/dry_run.h"
 #include "run/files.h"
 #include "run/jail.h"
 #include "run/launch.h"
 #include "run/limits.h"
 #include "run/live_lines.h"
+#include "run/plan_text.h"
 #include "run/ports.h"
 #include "run/proxy.h"
 #include "run/summary.h"
@@ -78,6 +78,13 @@ bool keep_standard_descriptors() {
   return true;
 }
 
+// The policy, and the ports that lead around it.
+std::vector<std::string> for_the_log(const Options& options, const Launch& launch) {
+  auto lines = policy_lines(launch);
+  for (auto& port : ports_text(options)) lines.push_back(std::move(port));
+  return lines;
+}
+
 Result<std::unique_ptr<Service>> open_service(Policy policy, const Options& options,
                                               const Launch& launch, UniqueFd control,
                                               Summary& summary) {
@@ -87,7 +94,8 @@ Result<std::unique_ptr<Service>> open_service(Policy policy, const Options& opti
   };
   return options.connect
              ? as_service(Daemon::open(*options.connect, launch, summary))
-             : as_service(Proxy::open(std::move(policy), options, std::move(control), summary));
+             : as_service(Proxy::open(std::move(policy), options.audit,
+                                      for_the_log(options, launch), std::move(control), summary));
 }
 
 // The listeners of the host are made after the process inside: it must never have them.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/quoted.h"
-#include "base/utf8.h"
 #include "config/card.h"
 #include "config/narrow.h"
 #include "spawn/texts.h"
@@ -15,8 +14,6 @@ namespace {
 
 using config::Member;
 using config::Node;
-
-constexpr std::size_t max_policy_text = 4096;
 
 bool may_narrow(const Template& from, std::string_view key) {
   return std::find(from.narrow.begin(), from.narrow.end(), key) != from.narrow.end();
@@ -122,10 +119,7 @@ std::string policy_text(const WorkerPlan& plan) {
     if (!paths->empty()) text += name;
     for (const auto& path : *paths) text += (path == paths->front() ? "" : " ") + path;
   }
-  if (text.size() <= max_policy_text) return text;
-  text.resize(max_policy_text);
-  text.resize(whole_utf8(text));
-  return text + "...";
+  return text;
 }
 
 }  // namespace stile::spawn

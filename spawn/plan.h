@@ -34,7 +34,7 @@ struct PlanFacts {
                                              const PlanFacts& facts);
 
 // What this worker may reach and see, for the log: its card, without values of variables, and its
-// paths. Cut after 4 KiB.
+// paths.
 [[nodiscard]] std::string policy_text(const WorkerPlan& plan);
 
 }  // namespace stile::spawn

@@ -85,8 +85,8 @@ def test_the_log_has_every_request_and_is_whole(fence):
     fence.curl("--allow", "o.test", "--audit", log, url=url)
     fence.curl("--audit", log, url=url)
     lines = [json.loads(line) for line in log.read_text().splitlines()]
-    assert [line["event"] for line in lines] == ["start", "open", "close", "stop",
-                                                 "start", "deny", "stop"]
+    assert [line["event"] for line in lines if line["event"] != "policy"] == \
+        ["start", "open", "close", "stop", "start", "deny", "stop"]
     assert {line["agent"] for line in lines if "agent" in line} == {"run"}
     verified = stile("audit", "verify", log)
     assert verified.code == 0, verified.err
@@ -160,3 +160,19 @@ def test_the_documents_list_of_isolation_checks(fence):
     assert len(origin.connections) == 1
     assert_untouched(stranger)
     assert set(world.dns.names_asked()) == {"a.example.test"}
+
+
+def test_the_log_begins_with_the_policy_in_force(fence):
+    """Flags, profile and card are gone later; values of variables are never written."""
+    audit = fence.write("audit.jsonl", "")
+    card = fence.write("card.json", json.dumps({
+        "agent_id": "logged", "allowed_hosts": ["a.test"], "environment": {"TOKEN": "very-secret"}}))
+    done = fence.run("--card", card, "--allow", "b.test", "--deny", "c.test", "--audit", audit, command=["true"])
+    assert done.code == 0, done.err
+    lines = [json.loads(line) for line in open(audit)]
+    assert [line["event"] for line in lines[:2]] == ["start", "policy"], lines
+    policy = [line["detail"] for line in lines if line["event"] == "policy"]
+    values = dict(text.partition("  #")[0].rstrip().split(" = ", 1) for text in policy)
+    assert values["id"] == '"logged"' and values["allow"] == '["a.test", "b.test"]' and '"c.test"' in values["deny"]
+    assert "ech" not in values, "only what is not a default"
+    assert "very-secret" not in open(audit).read()

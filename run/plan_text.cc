@@ -1,8 +1,10 @@
-// dry_run: what a command would see and be allowed, as text.
-#include "run/dry_run.h"
+// What a command sees and is allowed, as text: for --dry-run and for the log.
+#include "run/plan_text.h"
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <sstream>
 #include <string_view>
 
 #include "base/quoted.h"
@@ -53,20 +55,41 @@ void print_limits(const config::ResourceLimits& limits, std::ostream& out) {
   if (!is_any) out << "none\n";
 }
 
-}  // namespace
-
-void print_plan(const Launch& launch, const confine::View& view, std::ostream& out) {
-  const auto& [agent, ports, http_ports, settings, workspace, access] = launch.permissions;
-  out << "# Policy\n";
+void print_policy(const Launch& launch, std::ostream& out) {
+  const auto& agent = launch.permissions.agent;
   config::ListFileCache lists{::geteuid()};
   config::Diagnostics ignored;  // the policy was compiled, so its files could be read
   lists.get_all(agent.allow_files, {}, "allow_files", nullptr, ignored);
   lists.get_all(agent.deny_files, {}, "deny_files", nullptr, ignored);
   config::CapabilityFiles capabilities{::geteuid()};
   config::print_effective(agent, launch.settings, lists, capabilities, out);
+}
+
+}  // namespace
+
+std::vector<std::string> policy_lines(const Launch& launch) {
+  const auto lines_of = [](const Launch& one) {
+    std::stringstream text;
+    print_policy(one, text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) lines.push_back(std::move(line));
+    return lines;
+  };
+  const auto defaults = lines_of(Launch{});
+  auto lines = lines_of(launch);
+  std::erase_if(lines, [&](const std::string& line) {
+    return std::find(defaults.begin(), defaults.end(), line) != defaults.end();
+  });
+  return lines;
+}
+
+void print_plan(const Launch& launch, const confine::View& view, std::ostream& out) {
+  const auto& settings = launch.permissions.launch;
+  out << "# Policy\n";
+  print_policy(launch, out);
   print_files(view, out);
   out << "\n# Network\n"
-      << (agent.mode == acl::Mode::offline
+      << (launch.permissions.agent.mode == acl::Mode::offline
               ? "none: every request is refused\n"
               : "a loopback with the proxy at 127.0.0.1:3128, which enforces the policy\n");
   out << "\n# Variables that are set\n";

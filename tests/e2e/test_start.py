@@ -170,7 +170,7 @@ def test_secret_that_the_configured_user_cannot_read_refuses_the_start(world):
     proxy.start(wait=False)
     assert proxy.wait_exit() == 1
     said = proxy.log_text()
-    assert f"{secret['file']} cannot be read: Permission denied" in said and "as user nobody" in said, said
+    assert f"{secret['file']}: cannot be read: Permission denied" in said and "as user nobody" in said, said
     assert "sk-value" not in said and not proxy.audit.path.exists()
     os.chown(secret["file"], 0, 65534)
     os.chmod(secret["file"], 0o640)

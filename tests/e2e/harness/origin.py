@@ -95,6 +95,8 @@ class TcpOrigin:
                 sock, peer = self._listener.accept()
             except OSError:
                 return
+            # An answer that waits for an acknowledgement is lost if the origin closes with input left.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             conn = Connection(sock, peer, self)
             self.connections.append(conn)
             threading.Thread(target=self._run, args=(conn,), daemon=True).start()

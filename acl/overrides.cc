@@ -12,6 +12,10 @@ namespace {
 constexpr std::array<std::string_view, 3> method_names{"x-http-method-override", "x-http-method",
                                                        "x-method-override"};
 constexpr std::array<std::string_view, 2> path_names{"x-original-url", "x-rewrite-url"};
+constexpr std::array<std::string_view, 6> host_names{"forwarded",          "x-forwarded-host",
+                                                     "x-forwarded-server", "x-host",
+                                                     "x-original-host",    "x-http-host-override"};
+constexpr std::size_t shortest_name = 6;
 
 template <std::size_t Size>
 bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view name) {
@@ -52,11 +56,14 @@ bool is_method_parameter(std::string_view key) {
 Overrides overrides_in(std::span<const RequestField> fields, std::string_view query) {
   Overrides found;
   for (const RequestField& field : fields) {
-    if (field.name.size() < path_names[1].size() || to_lower(field.name[0]) != 'x') continue;
+    if (field.name.size() < shortest_name) continue;
+    const char first = to_lower(field.name[0]);
+    if (first != 'x' && first != 'f') continue;  // most
     std::string name = lower_case(field.name);
     std::replace(name.begin(), name.end(), '_', '-');  // some servers take one for the other
     if (is_one_of(method_names, name)) add(found.method, field.value);
     found.has_path = found.has_path || is_one_of(path_names, name);
+    if (is_one_of(host_names, name)) found.hosts.push_back(field.value);
   }
   while (!query.empty()) {
     const std::size_t end = std::min(query.find_first_of("&;"), query.size());

@@ -1,9 +1,10 @@
-// overrides_in: what a request names in place of its method and path. Some servers follow it.
+// overrides_in: what a request names in place of its method, path and host. Some servers follow it.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "acl/inside.h"
 
@@ -15,6 +16,9 @@ struct Overrides {
   std::string method;
   // A field such as X-Original-URL is there.
   bool has_path = false;
+  // Of fields such as X-Forwarded-Host, by which some servers choose the tenant; views of their
+  // values. `Forwarded` counts as a whole, since it has no host alone.
+  std::vector<std::string_view> hosts;
 };
 
 [[nodiscard]] Overrides overrides_in(std::span<const RequestField> fields, std::string_view query);

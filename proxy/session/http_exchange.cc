@@ -214,7 +214,9 @@ void HttpExchange::gather_facts(const http::AbsoluteTarget& target) {
   if (!request_.is_inside) return;
   const std::string& tunnel = client_.inside;
   facts.names_tunnel = (target.authority.empty() || agrees(tunnel, target.authority)) &&
-                       (!head_.has_host || agrees(tunnel, head_.host));
+                       (!head_.has_host || agrees(tunnel, head_.host)) &&
+                       std::all_of(overrides.hosts.begin(), overrides.hosts.end(),
+                                   [&](std::string_view host) { return agrees(tunnel, host); });
   for (const acl::RequestField& field : request_.fields) {
     facts.wants_websocket =
         facts.wants_websocket || (equal_ignoring_case(field.name, "upgrade") &&

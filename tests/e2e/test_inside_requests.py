@@ -101,6 +101,21 @@ def test_a_field_that_names_another_path_is_refused(opened, name):
     assert_untouched(opened.origin)
 
 
+@pytest.mark.parametrize("field", [
+    "X-Forwarded-Host: b.test", "x_forwarded_host: b.test", "X-Forwarded-Host: a.test, b.test",
+    "X-Forwarded-Host: ", "X-Host: b.test", "X-Original-Host: b.test:{port}", "X-Forwarded-Server: b.test",
+    "X-HTTP-Host-Override: b.test", "Forwarded: for=192.0.2.1;host=b.test",
+])
+def test_a_field_that_names_another_host_is_refused(opened, field):
+    """Some servers choose the tenant by it, and would give it the secret of this one."""
+    proxy = opened.start()
+    inside = Inside(opened, proxy)
+    assert_denied(proxy, inside.get("/repos/acme/app", field.format(port=opened.port)), "host-mismatch")
+    assert_untouched(opened.origin)
+    assert inside.get("/repos/acme/app", f"X-Forwarded-Host: a.test:{opened.port}").status == 200
+    assert inside.get("/repos/acme/app", "X-Forwarded-For: 192.0.2.1").status == 200
+
+
 def test_an_encoded_slash_passes_where_the_pattern_writes_it(opened):
     inside = Inside(opened, opened.start())
     assert inside.get("/scoped/@x%2Fy").status == 200

@@ -43,11 +43,12 @@ class Screen:
             os.execve("/usr/bin/python3", ["python3", "-c", SHELL, *line],
                       env or environment())
 
-    def wait_for(self, text, seconds=40):
+    def wait_for(self, *texts, seconds=40):
+        """Waits for one of them, and returns the one that came first."""
         deadline = time.monotonic() + seconds
         fcntl.fcntl(self.fd, fcntl.F_SETFL, os.O_NONBLOCK)
-        while text not in self.text:
-            assert time.monotonic() < deadline, f"no {text!r} in {self.text!r}"
+        while not any(text in self.text for text in texts):
+            assert time.monotonic() < deadline, f"no {texts!r} in {self.text!r}"
             try:
                 part = os.read(self.fd, 65536)
                 self.text += part
@@ -55,8 +56,10 @@ class Screen:
             except BlockingIOError:
                 time.sleep(0.01)
             except OSError:  # the last process of the terminal is gone
-                assert text in self.text, f"no {text!r} in {self.text!r}"
-        self.text = self.text.partition(text)[2]
+                assert any(text in self.text for text in texts), f"no {texts!r} in {self.text!r}"
+        found = min((text for text in texts if text in self.text), key=self.text.index)
+        self.text = self.text.partition(found)[2]
+        return found
 
     def type(self, data):
         os.write(self.fd, data)

@@ -42,7 +42,8 @@ Result<config::FleetSettings> read_settings(const std::string& path) {
 Result<std::string> read_signing_key(std::string path) {
   if (const char* set = std::getenv("STILE_FLEET_KEY"); path.empty() && set != nullptr) path = set;
   if (path.empty()) return Error{"name the key that signs with --key or STILE_FLEET_KEY"};
-  // Whoever reads it signs policy for every host. Pipes and the like belong to the caller's shell.
+  // A user who can read it can sign policy for every host. A pipe belongs to the shell of the
+  // caller.
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
       (status.st_mode & S_IRWXO) != 0) {

@@ -32,7 +32,7 @@ void RunControl::start(session::Shared& shared, Workers& workers, UniqueFd socke
   hooks.publish = [this, &shared, &workers](std::shared_ptr<const acl::Snapshot> snapshot) {
     asks_.set_policy(snapshot);
     shared.policy.swap(snapshot);
-    for (auto& worker : workers) worker->judge_again(false);
+    judge_now(workers);
     asks_.policy_changed(*snapshot);
   };
   hooks.judge_by_time = [&workers] {

@@ -75,7 +75,7 @@ void Server::start_control() {
     shared_->policy.swap(snapshot);
     if (shared_->leaving) return judge_left();
     tell_predecessor(*snapshot);
-    for (auto& worker : workers_) worker->judge_again(false);
+    judge_now(workers_);
     asks_.policy_changed(*snapshot);
   };
   daemon.judge_by_time = [this] {

@@ -17,6 +17,7 @@ namespace stile::server {
 namespace {
 
 constexpr std::chrono::milliseconds last_words{500};
+constexpr std::chrono::milliseconds most_judging{1000};
 // How much a change may do on a worker before other connections go first. Cutting off a client
 // costs 5 µs, closing both sides with the line in the log 15. Each cut is also an event, and the
 // loop takes 256 of those per turn: with more cuts, other events would queue up behind them.
@@ -125,12 +126,22 @@ void Worker::change_dns(const dns::ResolverOptions& options, const dns::Environm
 }
 
 void Worker::judge_again(bool all) {
+  {
+    const std::lock_guard lock{judged_mutex_};
+    ++asked_;
+  }
   const int wanted = all ? 2 : 1;
   int before = judging_.load();
   while (before < wanted && !judging_.compare_exchange_weak(before, wanted)) {
   }
   if (before != 0) return;  // the pending one sees the newest snapshot
   loop_.post([this] { start_judging(judging_.exchange(0) == 2); });
+}
+
+void Worker::wait_until_judged(std::chrono::milliseconds most) {
+  if (!thread_.joinable()) return;
+  std::unique_lock lock{judged_mutex_};
+  judged_changed_.wait_for(lock, most, [this, wanted = asked_] { return judged_ >= wanted; });
 }
 
 void Worker::lend(std::uint64_t number, UniqueFd listener, std::string agent) {
@@ -182,8 +193,16 @@ void Worker::start_judging(bool all) {
   }
   round_.is_judging = true;
   round_.unlink();
-  context_.live.push_front(round_);
+  begin_pass();
   if (!is_under_way) judge_some();
+}
+
+void Worker::begin_pass() {
+  {
+    const std::lock_guard lock{judged_mutex_};
+    if (round_.is_judging) round_.number = asked_;
+  }
+  context_.live.push_front(round_);
 }
 
 // Judges one slice; then the other connections are served.
@@ -210,13 +229,22 @@ void Worker::judge_some() {
 void Worker::end_pass(const acl::Snapshot& snapshot) {
   round_.unlink();
   if (std::exchange(round_.is_judging, std::exchange(round_.again, false))) {
-    context_.live.push_front(round_);  // once more, to judge again or to close what was cut
-    return;
+    return begin_pass();  // once more, to judge again or to close what was cut
   }
+  {
+    const std::lock_guard lock{judged_mutex_};
+    judged_ = round_.number;
+  }
+  judged_changed_.notify_all();
   // Counters of removed agents are dropped with their last connection.
   std::erase_if(context_.tallies, [&](const auto& entry) {
     return entry.first != "-" && entry.second.use_count() == 1 && !snapshot.has_name(entry.first);
   });
+}
+
+void judge_now(const Workers& workers) {
+  for (const auto& worker : workers) worker->judge_again(false);
+  for (const auto& worker : workers) worker->wait_until_judged(most_judging);
 }
 
 commands::WorkerPorts ports_of(const Workers& workers) {

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -55,6 +59,9 @@ class Worker final : public commands::WorkerPort, private Deadline {
   // Has everything open judged again, soon. Calls that come faster than the worker can follow are
   // merged. `all`: time has passed, so also agents whose entry is the same.
   void judge_again(bool all);
+  // Waits until that has been done and what it cut is closed; not longer than that. Not for the
+  // worker's own thread.
+  void wait_until_judged(std::chrono::milliseconds most);
   void lend(std::uint64_t number, UniqueFd listener, std::string agent) override;
   void lend_capture(std::uint64_t number, UniqueFd socket, std::string agent,
                     const acl::Address& name_server) override;
@@ -66,6 +73,7 @@ class Worker final : public commands::WorkerPort, private Deadline {
   void on_deadline() override;
   [[nodiscard]] bool move_some();
   void start_judging(bool all);
+  void begin_pass();
   void judge_some();
   void end_pass(const acl::Snapshot& snapshot);
 
@@ -75,9 +83,10 @@ class Worker final : public commands::WorkerPort, private Deadline {
     void drain() override {}
     void end() override {}
     [[nodiscard]] bool describe(session::ConnectionInfo&) const override { return false; }
-    bool all = false;         // also agents whose entry is the same
-    bool is_judging = false;  // otherwise it closes what was cut
-    bool again = false;       // the policy has changed since this pass began
+    bool all = false;          // also agents whose entry is the same
+    bool is_judging = false;   // otherwise it closes what was cut
+    bool again = false;        // the policy has changed since this pass began
+    std::uint64_t number = 0;  // of the calls of judge_again that it serves
   };
 
   Loop loop_;
@@ -91,6 +100,9 @@ class Worker final : public commands::WorkerPort, private Deadline {
   };
   std::unordered_map<std::uint64_t, LentListener> lent_;
   std::atomic<int> judging_{0};  // 0: none requested; 1: changed agents; 2: all
+  std::mutex judged_mutex_;
+  std::condition_variable judged_changed_;
+  std::uint64_t asked_ = 0, judged_ = 0;  // calls of judge_again: made, and served
   Round round_;
   // Looks again for tunnels that can be handed over by now.
   struct NextMove final : Deadline {
@@ -103,6 +115,9 @@ class Worker final : public commands::WorkerPort, private Deadline {
   SteadyTime give_up_{};
 };
 using Workers = std::vector<std::unique_ptr<Worker>>;
+// Has everything open judged by a new policy, and waits for it: once a change is answered, what it
+// cuts is cut, and a change back cannot overtake it. A worker that cannot follow ends the wait.
+void judge_now(const Workers& workers);
 [[nodiscard]] commands::WorkerPorts ports_of(const Workers& workers);
 
 }  // namespace stile::server

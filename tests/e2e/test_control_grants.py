@@ -189,6 +189,15 @@ def test_offline_closes_everything_and_enforce_opens_it_again(world, proxy, cont
     assert verdict(proxy, world, "a.test") is None
 
 
+def test_offline_cuts_all_that_is_open_before_it_is_answered(world, proxy, control):
+    """So a change back that follows at once saves nothing."""
+    tunnels = [open_echo(proxy, world, "a.test") for _ in range(300)]
+    for mode in ("offline", "enforce"):
+        control.send("mode", mode=mode)  # the second one waits for no answer
+    assert control.read()["ok"] and control.read()["ok"]
+    assert all(tunnel.is_closed(20) for tunnel in tunnels)
+
+
 def test_offline_of_one_agent_is_not_undone_for_all(world, proxy, control):
     control.do("mode", mode="offline", agent="alpha")
     other = open_echo(proxy, world, "a.test", "beta")

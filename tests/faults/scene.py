@@ -40,10 +40,12 @@ class OpenLines:
         with open(self._path, "rb") as file:
             file.seek(self._size)
             data = file.read()
-        for line in data[:data.rfind(b"\n") + 1].splitlines(keepends=True):
-            self._size += len(line)
+        for line in data.splitlines(keepends=True):
+            # A line counts from its last byte on, also while its newline is still missing.
             if b'"event":"open"' in line and (entry := entry_of(line)):
-                self._ends[key_of(entry)] = self._size
+                self._ends[key_of(entry)] = self._size + len(line.rstrip(b"\n"))
+            if line.endswith(b"\n"):
+                self._size += len(line)
 
 
 def entry_of(line):

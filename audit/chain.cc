@@ -1,25 +1,33 @@
 // Linker: number, link, hash.
 #include "audit/chain.h"
 
-#include "audit/text.h"
-#include "base/decimal.h"
+#include "base/appender.h"
 
 namespace stile::audit {
+namespace {
+
+// A number, the name of the chain, a hash, and what stands between them.
+constexpr std::size_t most_added = 160;
+
+}  // namespace
 
 void Linker::append(std::string& out, ChainHead& head, std::string_view before,
                     std::string_view after) {
   const std::size_t begin = out.size();
-  out += before;
-  append_decimal(out, ++head.seq);
-  out += after;
-  if (chain_) {
-    out += ",\"chain\":\"";
-    out += chain_name;
-    out += "\",\"prev\":\"";
-    out += hash_text(head.hash);
-    out += '"';
+  {
+    Appender line{out, before.size() + after.size() + most_added};
+    line.plain(before);
+    line.number(++head.seq);
+    line.plain(after);
+    if (chain_) {
+      line.plain(",\"chain\":\"");
+      line.plain(chain_name);
+      line.plain("\",\"prev\":\"");
+      line.plain(hash_text(head.hash));
+      line.plain("\"");
+    }
+    line.plain("}");
   }
-  out += '}';
   // Also without a chain: the journal records the head, and an audit-gap may name it.
   head.hash = sha_.hash(std::string_view{out}.substr(begin));
   out += '\n';

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "audit/appender.h"
 #include "audit/format.h"
+#include "base/appender.h"
 
 namespace stile::audit {
 namespace {

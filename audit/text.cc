@@ -2,11 +2,9 @@
 #include "audit/text.h"
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 
-#include "audit/appender.h"
-#include "base/ascii.h"
+#include "base/appender.h"
 
 namespace stile::audit {
 namespace {
@@ -20,20 +18,7 @@ constexpr ByteSet outside_printable(std::string_view more) {
   return set;
 }
 
-constexpr ByteSet json_special = outside_printable("\"\\");
 constexpr ByteSet squid_special = outside_printable(" \"<>#{}|\\^`");
-
-// Whether one of the eight bytes is in json_special. A subtraction borrows from the next higher
-// byte only if its own byte is below the bound, and then the answer is already yes.
-constexpr bool has_json_special(std::uint64_t bytes) {
-  constexpr std::uint64_t ones = 0x0101'0101'0101'0101, tops = 0x80 * ones;
-  const auto has_below = [](std::uint64_t eight, std::uint64_t bound) {
-    return (eight - bound * ones) & ~eight & tops;
-  };
-  const std::uint64_t above_7e = (bytes + ones) | bytes;
-  return (has_below(bytes, 0x20) | (above_7e & tops) | has_below(bytes ^ '"' * ones, 1) |
-          has_below(bytes ^ '\\' * ones, 1)) != 0;
-}
 
 // Calls special(byte) for each byte of the set, and copies the bytes between.
 template <class Special>
@@ -65,31 +50,6 @@ std::string counted(std::uint64_t count, std::string_view noun) {
 
 void append_escaped(std::string& out, std::string_view bytes) {
   Appender{out, bytes.size() * Appender::max_escape}.escaped(bytes);
-}
-
-// Nearly all logged bytes need no escape, so eight are checked together.
-void Appender::escaped(std::string_view text) noexcept {
-  while (text.size() >= sizeof(std::uint64_t)) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, text.data(), sizeof eight);
-    if (has_json_special(eight)) break;
-    std::memcpy(at_, &eight, sizeof eight);
-    at_ += sizeof eight;
-    text.remove_prefix(sizeof eight);
-  }
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (!json_special[byte]) {
-      *at_++ = c;
-    } else if (c == '"' || c == '\\') {
-      *at_++ = '\\';
-      *at_++ = c;
-    } else {
-      plain("\\u00");
-      *at_++ = hex_digits[byte >> 4];
-      *at_++ = hex_digits[byte & 15];
-    }
-  }
 }
 
 void append_percent_escaped(std::string& out, std::string_view bytes) {

@@ -1,7 +1,6 @@
 // Heads: a byte-wise scan that refuses as early as it can, then one pass over the valid text.
 #include "proxy/http/head.h"
 
-#include "proxy/http/fields.h"
 #include "proxy/http/head_rules.h"
 
 namespace stile::http {
@@ -28,8 +27,8 @@ void read_fields(std::string_view text, std::size_t at, std::vector<Field>& fiel
   while (text[at] != '\r') {
     const std::size_t colon = text.find(':', at);
     const std::size_t end = text.find('\r', colon);
-    fields.push_back(
-        {text.substr(at, colon - at), without_blanks(text.substr(colon + 1, end - colon - 1))});
+    fields.emplace_back(text.substr(at, colon - at),
+                        without_blanks(text.substr(colon + 1, end - colon - 1)));
     at = end + crlf;
   }
 }

@@ -7,11 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include "proxy/http/fields.h"
+
 namespace stile::http {
 
 struct Field {
-  std::string_view name;   // as sent
-  std::string_view value;  // without surrounding blanks
+  Field(std::string_view as_sent, std::string_view without_blanks) noexcept
+      : name{as_sent}, value{without_blanks}, kind{field_kind(as_sent)} {}
+
+  std::string_view name;
+  std::string_view value;
+  FieldKind kind;
 };
 
 inline constexpr std::size_t max_fields = 2048;

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "base/ascii.h"
-#include "proxy/http/fields.h"
 
 namespace stile::http {
 namespace {
@@ -56,10 +55,10 @@ std::string_view read_connection(std::string_view value, Seen& seen) noexcept {
   return for_each_option(value, take) ? "" : "malformed Connection";
 }
 
-std::string_view read_special(const Field& field, FieldKind kind, Seen& seen) noexcept {
-  if (is_disguised(field.name, kind))
+std::string_view read_special(const Field& field, Seen& seen) noexcept {
+  if (is_disguised(field.name, field.kind))
     return "underscore in the name of a framing or hop-by-hop field";
-  switch (kind) {
+  switch (field.kind) {
     case FieldKind::host:
       seen.host = field.value;
       return seen.hosts++ == 0 ? "" : "more than one Host";
@@ -83,9 +82,8 @@ std::string_view read_special(const Field& field, FieldKind kind, Seen& seen) no
 
 RuleBreak read_fields(const std::vector<Field>& fields, Seen& seen) noexcept {
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const FieldKind kind = field_kind(fields[i].name);
-    if (kind == FieldKind::end_to_end) continue;
-    const std::string_view error = read_special(fields[i], kind, seen);
+    if (fields[i].kind == FieldKind::end_to_end) continue;
+    const std::string_view error = read_special(fields[i], seen);
     if (!error.empty()) return {error, i};
   }
   return {};
@@ -120,7 +118,7 @@ RuleBreak apply_request_rules(RequestHead& head) noexcept {
   if (!broken.error.empty()) return broken;
   if (const auto error = request_conflict(head, seen); !error.empty()) return {error};
   for (std::size_t i = 0; seen.expects != 0 && i < head.fields.size(); ++i) {
-    if (field_kind(head.fields[i].name) != FieldKind::expect) continue;
+    if (head.fields[i].kind != FieldKind::expect) continue;
     if (seen.expects > 1 || !equal_ignoring_case(head.fields[i].value, "100-continue")) {
       return {"Expect other than 100-continue", i};
     }

@@ -14,14 +14,11 @@ constexpr std::size_t added_to_head = 128;
 void scrub_head(http::Scrubber& scrubber, http::ResponseHead& head,
                 std::vector<std::string>& texts) {
   texts.reserve(2 * head.fields.size() + 1);
-  const auto clean = [&](std::string_view& text) {
-    text = texts.emplace_back(scrubber.scrub(text));
+  const auto clean = [&](std::string_view text) -> std::string_view {
+    return texts.emplace_back(scrubber.scrub(text));
   };
-  clean(head.phrase);
-  for (http::Field& field : head.fields) {
-    clean(field.name);
-    clean(field.value);
-  }
+  head.phrase = clean(head.phrase);
+  for (http::Field& field : head.fields) field = {clean(field.name), clean(field.value)};
 }
 
 }  // namespace

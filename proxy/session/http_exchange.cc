@@ -29,6 +29,9 @@ HttpExchange::HttpExchange(Client& client, Connector& connector, Request& reques
       head_{head},
       client_is_1_1_{head.minor_version == 1},
       keep_alive_{head.keep_alive},
+      to_origin_{client.context.buffers.take()},
+      from_origin_{client.context.buffers.take()},
+      to_client_{client.context.buffers.take()},
       body_decoder_{client.context.limits.header_bytes},
       upload_done_{client.context.loop} {
   request_.method = std::string{head.method};
@@ -41,6 +44,9 @@ HttpExchange::~HttpExchange() {
   client_.watch_for_loss(Reason::none);
   connector_.origin.reset();
   wipe_secrets();
+  for (std::string* buffer : {&to_origin_, &from_origin_, &to_client_}) {
+    client_.context.buffers.give_back(std::move(*buffer));
+  }
 }
 
 void HttpExchange::wipe_secrets() {
@@ -228,17 +234,18 @@ void HttpExchange::gather_facts(const http::AbsoluteTarget& target) {
 
 // Under the policy that the request was decided by.
 HttpExchange::Reason HttpExchange::write_head(const http::AbsoluteTarget& target) {
-  static const std::vector<std::string> nothing;
   const auto& agent = client_.peer.agent;
   written_by_ = agent;
-  std::vector<std::string>& strip = strip_;
-  strip = agent ? agent->strip_request_headers : nothing;
+  strip_ = {};
+  if (agent) strip_ = agent->strip_request_headers;
   std::vector<http::Field> added;
   if (request_.is_inside) {
-    const Reason failed = add_secrets(strip, added);
+    own_strip_.assign(strip_.begin(), strip_.end());
+    const Reason failed = add_secrets(own_strip_, added);
     if (failed != Reason::none) return failed;
+    strip_ = own_strip_;
   }
-  if (http::has_smuggled_underscore_name(head_, strip)) {
+  if (http::has_smuggled_underscore_name(head_, strip_)) {
     request_.head_fault = "a field name has _ where a framing or stripped field has -";
     return Reason::bad_request;
   }
@@ -250,7 +257,7 @@ HttpExchange::Reason HttpExchange::write_head(const http::AbsoluteTarget& target
   if (authority.port != default_port()) host_field += ":" + std::string{authority.port};
   std::vector<std::string_view> stripped;
   to_origin_.clear();
-  http::write_request_head(to_origin_, head_, target, host_field, head_.framing, strip, stripped,
+  http::write_request_head(to_origin_, head_, target, host_field, head_.framing, strip_, stripped,
                            added);
   request_.stripped.assign(stripped.begin(), stripped.end());
   std::erase(request_.stripped, accept_encoding);
@@ -283,20 +290,20 @@ HttpExchange::Reason HttpExchange::add_secrets(std::vector<std::string>& strip,
     const auto& used = terms.secrets;
     if (std::find(used.begin(), used.end(), secret) == used.end()) continue;
     secret_values_.push_back(secret->secret->header_value(value->view()));
-    added.push_back({secret->secret->header, secret_values_.back()});
+    added.emplace_back(secret->secret->header, secret_values_.back());
     request_.secrets.push_back(secret->secret->name);
   }
   const acl::HostBudget* budget = request_.decision.budget;
   if (scrubber_ || (budget != nullptr && budget->tokens)) {
     // What is encoded cannot be searched, nor can its tokens be read.
     strip.emplace_back(accept_encoding);
-    added.push_back({"Accept-Encoding", "identity"});
+    added.emplace_back("Accept-Encoding", "identity");
   }
   if (wants_websocket_) {
     // Compressed frames could not be looked through.
     if (request_.judged_by->watch) strip.emplace_back(websocket_extensions);
-    added.push_back({"Connection", "Upgrade"});
-    added.push_back({"Upgrade", "websocket"});
+    added.emplace_back("Connection", "Upgrade");
+    added.emplace_back("Upgrade", "websocket");
   }
   return Reason::none;
 }

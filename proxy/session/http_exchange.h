@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -110,8 +110,9 @@ class HttpExchange {
   std::string kept_head_;                 // the client's head, once its buffer grows with the body
   std::optional<http::PushReader> push_;  // of a git push
   std::string push_fault_;
-  std::vector<std::string> strip_;                      // fields that do not go on, in lower case
-  std::string to_origin_;                               // the rewritten head
+  std::span<const std::string> strip_;  // fields that do not go on, in lower case; of written_by_
+  std::vector<std::string> own_strip_;  // the same, if this request has a list of its own
+  std::string to_origin_;               // the rewritten head
   std::shared_ptr<const acl::AgentPolicy> written_by_;  // kept, so that its address is not reused
   std::string from_origin_;
   std::size_t head_end_ = 0;  // in from_origin_
@@ -144,7 +145,7 @@ class HttpExchange {
   struct HeldPiece {
     std::size_t bytes = 0, payload_bytes = 0;
   };
-  std::deque<HeldPiece> held_pieces_;
+  std::vector<HeldPiece> held_pieces_;
   std::size_t message_bytes_ = 0;  // payload of the message that is not whole yet
   bool upload_runs_ = false, upload_stopped_ = false, upload_failed_ = false;
   Reason upload_result_ = Reason::none;

@@ -373,11 +373,12 @@ void HttpExchange::hold_frames(std::string& bytes, std::size_t payload_bytes) {
   std::size_t payload = 0;
   for (const HeldPiece& piece : held_pieces_) payload += piece.payload_bytes;
   std::size_t free = 0;
-  while (payload - held_pieces_.front().payload_bytes >= kept) {
-    payload -= held_pieces_.front().payload_bytes;
-    free += held_pieces_.front().bytes;
-    held_pieces_.pop_front();
+  auto first = held_pieces_.begin();
+  for (; payload - first->payload_bytes >= kept; ++first) {
+    payload -= first->payload_bytes;
+    free += first->bytes;
   }
+  held_pieces_.erase(held_pieces_.begin(), first);
   bytes.append(held_back_, 0, free);
   held_back_.erase(0, free);
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "acl/refusal_words.h"
-#include "audit/appender.h"
+#include "base/appender.h"
 #include "base/decimal.h"
 
 namespace stile::session {
@@ -45,7 +45,7 @@ constexpr std::size_t max_text = 1024;
 constexpr std::size_t max_head = 640;       // at most 480 are used
 constexpr std::size_t usual_message = 256;  // few are longer
 
-void put_text(audit::Appender& out, std::string_view key, std::string_view text) {
+void put_text(Appender& out, std::string_view key, std::string_view text) {
   out.plain(key);
   out.escaped(text.substr(0, max_text));
   out.plain("\"");
@@ -88,9 +88,9 @@ void append_body(std::string& body, const Refusal& refusal) {
   std::size_t room = 512;  // keys, reason, port and the id of an ask
   for (const std::string_view text : {refusal.agent, refusal.host, std::string_view{message},
                                       refusal.contact, std::string_view{hint}}) {
-    room += std::min(text.size(), max_text) * audit::Appender::max_escape;
+    room += std::min(text.size(), max_text) * Appender::max_escape;
   }
-  audit::Appender out{body, room};
+  Appender out{body, room};
   out.plain("{\"error\":\"");
   out.plain(text(refusal.reason));
   put_text(out, "\",\"agent\":\"", refusal.agent);
@@ -108,7 +108,7 @@ void append_body(std::string& body, const Refusal& refusal) {
 
 void append_head(std::string& answer, const Refusal& refusal, std::size_t body_bytes) {
   const std::string_view reason = text(refusal.reason);
-  audit::Appender out{answer, max_head};
+  Appender out{answer, max_head};
   out.plain("HTTP/1.1 ");
   out.number(static_cast<std::uint64_t>(acl::status(refusal.reason)));
   out.plain(" ");

@@ -193,8 +193,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
   if (to_client == Framing::to_close || client_.drains || is_leaving) keep_alive_ = false;
   to_client_.reserve(from_origin_.size() + added_to_head);
   write_answer_head(head, to_client);
-  begin_usage(head);
-  answer_has_body_ = head.framing != Framing::none;
+  tokens_.begin(head);
   from_origin_.erase(0, head_end_);  // the fields of the head were in it
 
   http::ChunkedDecoder decoder{client_.context.limits.header_bytes};
@@ -202,7 +201,7 @@ Task<HttpExchange::Reason> HttpExchange::receive_body(const http::ResponseHead& 
   bool ended = head.framing == Framing::none || (head.framing == Framing::length && left == 0);
   std::string body;  // of this round, if it is scrubbed
   const auto pass = [&](std::string_view data) {
-    read_usage(data);
+    tokens_.read(data);
     if (scrubber_) {
       body += data;
     } else if (to_client == Framing::chunked) {

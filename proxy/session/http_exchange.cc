@@ -33,6 +33,7 @@ HttpExchange::HttpExchange(Client& client, Connector& connector, Request& reques
       from_origin_{client.context.buffers.take()},
       to_client_{client.context.buffers.take()},
       body_decoder_{client.context.limits.header_bytes},
+      tokens_{request},
       upload_done_{client.context.loop} {
   request_.method = std::string{head.method};
   request_.is_inside = !client.inside.empty();
@@ -386,7 +387,7 @@ Task<bool> HttpExchange::finish(Reason reason) {
     connector_.origin.reset();
   }
   const bool answered = status_ != 0;
-  settle_tokens(reason);
+  tokens_.settle(status_, reason == Reason::none && answer_is_whole_);
   if (reason == Reason::idle_timeout && !answered) reason = Reason::origin_timeout;
   auto written = client_.context.log.close(client_.peer, request_, reason,
                                            answered ? status_ : acl::status(reason));

@@ -15,8 +15,8 @@
 #include "proxy/http/gunzip.h"
 #include "proxy/http/head.h"
 #include "proxy/http/scrub.h"
-#include "proxy/http/usage.h"
 #include "proxy/http/websocket.h"
+#include "proxy/session/answer_tokens.h"
 #include "proxy/session/client.h"
 #include "proxy/session/connector.h"
 #include "proxy/session/request.h"
@@ -90,9 +90,6 @@ class HttpExchange {
   Task<Reason> send_scrubbed(std::string_view body, bool is_end, http::Framing framing);
   Task<Reason> relay_websocket(const http::ResponseHead& head);
   Task<Reason> read_origin(std::string_view& got);
-  void begin_usage(const http::ResponseHead& head);
-  void read_usage(std::string_view body);
-  void settle_tokens(Reason reason);
   void stop_upload() noexcept;
   void wipe_secrets();
   void be_patient(bool on) noexcept;
@@ -118,18 +115,15 @@ class HttpExchange {
   std::size_t head_end_ = 0;  // in from_origin_
   std::size_t burst_ = 0;     // bytes read since other connections last went first
   std::string to_client_;
-  std::vector<std::string> secret_values_;    // of the headers that Stile sets
-  http::ChunkedDecoder body_decoder_;         // of the request's body
-  std::string held_chunks_;                   // what it gave while the body was held
-  std::optional<std::uint64_t> max_body_;     // of the request
-  std::uint64_t body_bytes_ = 0;              // of the request, so far
-  std::optional<http::Scrubber> scrubber_;    // of the answer
-  std::optional<http::Gunzip> gunzip_;        // of an answer that is scrubbed
-  std::optional<http::UsageReader> usage_;    // of an answer whose tokens are counted
-  std::optional<http::Gunzip> usage_gunzip_;  // of the same
-  std::uint64_t decoded_ = 0;                 // bytes that it gave
-  bool is_stream_ = false;                    // of events
-  bool answer_has_body_ = false, answer_is_whole_ = false;
+  std::vector<std::string> secret_values_;  // of the headers that Stile sets
+  http::ChunkedDecoder body_decoder_;       // of the request's body
+  std::string held_chunks_;                 // what it gave while the body was held
+  std::optional<std::uint64_t> max_body_;   // of the request
+  std::uint64_t body_bytes_ = 0;            // of the request, so far
+  std::optional<http::Scrubber> scrubber_;  // of the answer
+  std::optional<http::Gunzip> gunzip_;      // of an answer that is scrubbed
+  AnswerTokens tokens_;
+  bool answer_is_whole_ = false;
   bool wants_websocket_ = false, is_relaying_ = false;
   std::shared_ptr<const scan::Watch> scanned_by_;  // null: the request is not scanned
   std::shared_ptr<const scan::Texts> scan_texts_;

@@ -1,10 +1,11 @@
-// HttpExchange: what an answer says it used of the host's token budget.
+// AnswerTokens: reads an answer as it passes, and charges what it reports.
+#include "proxy/session/answer_tokens.h"
+
 #include <algorithm>
 
 #include "acl/token_request.h"
 #include "base/ascii.h"
 #include "proxy/http/token_charge.h"
-#include "proxy/session/http_exchange.h"
 
 namespace stile::session {
 namespace {
@@ -19,11 +20,11 @@ bool begins_with(std::string_view text, std::string_view begin) {
 
 }  // namespace
 
-// Without a reader, an answer with a body is estimated.
-void HttpExchange::begin_usage(const http::ResponseHead& head) {
+void AnswerTokens::begin(const http::ResponseHead& head) {
+  has_body_ = head.framing != http::Framing::none;
   if (!request_.counted.counts_tokens()) return;
-  usage_.reset();
-  usage_gunzip_.reset();
+  reader_.reset();
+  gunzip_.reset();
   decoded_ = 0;
   bool is_encoded = false, is_gzip = false;
   std::optional<http::UsageReader::Form> form;
@@ -38,38 +39,38 @@ void HttpExchange::begin_usage(const http::ResponseHead& head) {
     }
   }
   if (!form || (is_encoded && !is_gzip)) return;
-  usage_.emplace(*form);
+  reader_.emplace(*form);
   is_stream_ = *form == http::UsageReader::Form::events;
-  if (is_gzip) usage_gunzip_.emplace();
+  if (is_gzip) gunzip_.emplace();
 }
 
-void HttpExchange::read_usage(std::string_view body) {
-  if (!usage_) return;
-  if (!usage_gunzip_) return usage_->feed(body);
+void AnswerTokens::read(std::string_view body) {
+  if (!reader_) return;
+  if (!gunzip_) return reader_->feed(body);
   std::string piece;
   for (bool has_more = true; has_more;) {
     piece.clear();
-    const bool is_good = usage_gunzip_->decode(body, piece, decoded_at_once);
+    const bool is_good = gunzip_->decode(body, piece, decoded_at_once);
     decoded_ += piece.size();
     if (!is_good || decoded_ > std::max(least_decoded, most_expansion * request_.bytes_down)) {
-      usage_.reset();
+      reader_.reset();
       return;
     }
-    usage_->feed(piece);
+    reader_->feed(piece);
     has_more = piece.size() == decoded_at_once || (!body.empty() && !piece.empty());
   }
 }
 
-void HttpExchange::settle_tokens(Reason reason) {
+void AnswerTokens::settle(int status, bool is_whole) {
   http::AnswerFacts facts;
   facts.can_spend = acl::can_spend_tokens(request_.method, request_.other_method);
-  facts.is_whole = reason == Reason::none && answer_is_whole_;
-  facts.has_body = answer_has_body_;
-  facts.is_stream = usage_ && is_stream_;
-  facts.status = status_;
+  facts.is_whole = is_whole;
+  facts.has_body = has_body_;
+  facts.is_stream = reader_ && is_stream_;
+  facts.status = status;
   facts.bytes_up = request_.bytes_up;
   facts.bytes_down = std::max(request_.bytes_down, decoded_);
-  const http::TokenCharge charge = http::token_charge(facts, usage_ ? &*usage_ : nullptr);
+  const http::TokenCharge charge = http::token_charge(facts, reader_ ? &*reader_ : nullptr);
   if (charge.is_all) {
     request_.counted.settle(charge.tokens);
   } else {

@@ -31,27 +31,29 @@ constexpr bool has_json_special(std::uint64_t bytes) {
 // Nearly all logged bytes need no escape, so eight are checked together.
 void Appender::escaped(std::string_view text) noexcept {
   require(text.size() * max_escape);
+  char* at = at_;
   while (text.size() >= sizeof(std::uint64_t)) {
     std::uint64_t eight = 0;
     std::memcpy(&eight, text.data(), sizeof eight);
     if (has_json_special(eight)) break;
-    std::memcpy(at_, &eight, sizeof eight);
-    at_ += sizeof eight;
+    std::memcpy(at, &eight, sizeof eight);
+    at += sizeof eight;
     text.remove_prefix(sizeof eight);
   }
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (!json_special[byte]) {
-      *at_++ = c;
+      *at++ = c;
     } else if (c == '"' || c == '\\') {
-      *at_++ = '\\';
-      *at_++ = c;
+      *at++ = '\\';
+      *at++ = c;
     } else {
-      plain("\\u00");
-      *at_++ = hex_digits[byte >> 4];
-      *at_++ = hex_digits[byte & 15];
+      for (const char sign : {'\\', 'u', '0', '0', hex_digits[byte >> 4], hex_digits[byte & 15]}) {
+        *at++ = sign;
+      }
     }
   }
+  at_ = at;
 }
 
 }  // namespace stile

@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include <cstring>
 #include <stdexcept>
 
 #include "base/ascii.h"
@@ -22,11 +23,21 @@ void require(int result) {
   if (result != 1) throw std::runtime_error{"OpenSSL cannot compute SHA-256"};
 }
 
+// The two digits of each byte. Every audit line has a hash.
+constexpr auto byte_digits = [] {
+  std::array<std::array<char, 2>, 256> digits{};
+  for (std::size_t byte = 0; byte < digits.size(); ++byte) {
+    digits[byte] = {hex_digits[byte >> 4], hex_digits[byte & 15]};
+  }
+  return digits;
+}();
+
 HexHash to_hex(const std::array<unsigned char, 32>& bytes) {
   HexHash hex;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    hex[2 * i] = hex_digits[bytes[i] >> 4];
-    hex[2 * i + 1] = hex_digits[bytes[i] & 15];
+  char* at = hex.data();
+  for (const unsigned char byte : bytes) {
+    std::memcpy(at, byte_digits[byte].data(), 2);
+    at += 2;
   }
   return hex;
 }

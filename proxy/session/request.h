@@ -15,6 +15,11 @@
 
 namespace stile::session {
 
+// Of an audit line.
+struct LineTexts {
+  std::string source, origin, rule;
+};
+
 struct Request {
   Request() = default;
   Request(const Request&) = delete;
@@ -59,6 +64,7 @@ struct Request {
   net::Meter up, down;                         // the counters that its bytes charge
   std::uint64_t bytes_up = 0, bytes_down = 0;  // of plain HTTP; a tunnel counts for itself
   bool wrote_open = false;
+  LineTexts texts;  // of its `open` line, which its `close` line repeats
   acl::Reason opened_despite = acl::Reason::none;  // as in its `open` line, in observe mode
 
   // What is malformed in a bad request; may be empty.

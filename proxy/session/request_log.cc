@@ -15,16 +15,23 @@ using acl::Reason;
 
 log::Throttle unwritten_ends;
 
+LineTexts texts_of(const Peer& peer, const Request& request) {
+  const acl::Decision& decision = request.decision;
+  return {peer.source_text(),
+          request.origin ? net::endpoint_text(*request.origin, decision.port) : std::string{},
+          decision.rule_text()};
+}
+
 // A record of a request, and the texts that it points to.
 class RequestLine {
  public:
-  RequestLine(audit::Event event, const Peer& peer, const Request& request)
-      : source_{peer.source_text()}, rule_{request.decision.rule_text()} {
+  RequestLine(audit::Event event, const Peer& peer, const Request& request,
+              const LineTexts& texts) {
     const acl::Decision& decision = request.decision;
     record.event = event;
     record.time_us = unix_micros();
     record.agent = peer.id();
-    record.src = source_;
+    record.src = texts.source;
     record.conn = peer.conn;
     if (!request.hides_method) record.method = request.method;
     if (!request.authority.empty()) {
@@ -33,11 +40,8 @@ class RequestLine {
     }
     record.port = decision.port;
     if (!request.hides_path) record.path = request.path;
-    record.rule = rule_;
-    if (request.origin) {
-      origin_ = net::endpoint_text(*request.origin, decision.port);
-      record.origin = origin_;
-    }
+    record.rule = texts.rule;
+    record.origin = texts.origin;
     record.sni = request.sni;
     if (request.decision.is_opened) record.tls = "opened";
     for (const auto& name : request.secrets) secret_ += (secret_.empty() ? "" : ",") + name;
@@ -52,7 +56,7 @@ class RequestLine {
   audit::Record record;
 
  private:
-  std::string source_, origin_, rule_, secret_;
+  std::string secret_;
 };
 
 // The verdict at the end: that of the opening, unless it was cut.
@@ -79,7 +83,8 @@ std::string_view shown_host(const Request& request) noexcept {
 }
 
 RequestLog::Opened RequestLog::open(const Peer& peer, Request& request) {
-  RequestLine line{audit::Event::open, peer, request};
+  request.texts = texts_of(peer, request);
+  RequestLine line{audit::Event::open, peer, request, request.texts};
   line.record.verdict = request.decision.verdict;
   line.record.reason = request.decision.reason;
   return {queue_.write(line.record), peer, request};
@@ -95,7 +100,8 @@ bool RequestLog::Opened::await_resume() const {
 
 AuditQueue::Written RequestLog::deny(const Peer& peer, const Request& request, Reason reason,
                                      int status) {
-  RequestLine line{audit::Event::deny, peer, request};
+  const LineTexts texts = texts_of(peer, request);
+  RequestLine line{audit::Event::deny, peer, request, texts};
   line.record.verdict = acl::Verdict::deny;
   line.record.reason = reason;
   line.record.status = status;
@@ -130,7 +136,7 @@ AuditQueue::Written RequestLog::deny_name(const RefusedName& refused) {
 }
 
 AuditQueue::Written RequestLog::close(const Peer& peer, Request& request, Reason cut, int status) {
-  RequestLine line{audit::Event::close, peer, request};
+  RequestLine line{audit::Event::close, peer, request, request.texts};
   set_outcome(line.record, request.opened_despite, cut);
   line.record.status = status;
   line.record.bytes_up = request.bytes_up;

@@ -4,7 +4,6 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#include <cstring>
 #include <stdexcept>
 
 #include "base/ascii.h"
@@ -34,10 +33,9 @@ constexpr auto byte_digits = [] {
 
 HexHash to_hex(const std::array<unsigned char, 32>& bytes) {
   HexHash hex;
-  char* at = hex.data();
-  for (const unsigned char byte : bytes) {
-    std::memcpy(at, byte_digits[byte].data(), 2);
-    at += 2;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    hex[2 * i] = byte_digits[bytes[i]][0];
+    hex[2 * i + 1] = byte_digits[bytes[i]][1];
   }
   return hex;
 }

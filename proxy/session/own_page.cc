@@ -122,7 +122,10 @@ Task<bool> serve_own_page(Client& client, Connector& connector, Request& request
     const AskPage page = page_problem(413, "a body has at most 4096 bytes");
     co_return co_await send_page(client, page, is_head, false);
   }
-  request.facts.reset();  // they point into the head
+  if (request.facts) {  // what points into the head
+    request.facts->fields = nullptr;
+    request.facts->target = {};
+  }
   std::string body;
   const bool is_whole = co_await take_body(client, static_cast<std::size_t>(length), body);
   if (!is_whole) co_return false;

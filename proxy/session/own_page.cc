@@ -44,6 +44,8 @@ Task<bool> send_page(Client& client, const AskPage& page, bool is_head, bool kee
   answer.append(std::to_string(page.body.size())).append("\r\n");
   answer.append(keep_alive ? "\r\n" : "Connection: close\r\n\r\n");
   if (!is_head) answer += page.body;
+  // No page has a line, so that a client that sends many requests at once waits its turn here.
+  static_cast<void>(co_await client.context.audit.without_line());
   client.set_deadline(page_time, Reason::idle_timeout);
   const bool sent = co_await client.send(answer);
   client.clear_deadline();

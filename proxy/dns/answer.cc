@@ -13,8 +13,10 @@ namespace {
 using Status = Answer::Status;
 
 constexpr std::uint16_t type_cname = 5, type_soa = 6;
-constexpr std::size_t max_records = 256;   // each is checked once per CNAME
-constexpr std::size_t max_addresses = 64;  // more than are ever dialled
+constexpr std::size_t max_records = 256;  // each is checked once per CNAME
+// Twice as many as are ever dialled. Each name of a cache can have so many of both families, and an
+// agent that owns a zone can fill the cache.
+constexpr std::size_t max_addresses = 16;
 
 struct Header {
   std::uint16_t flags = 0;
@@ -79,11 +81,6 @@ std::optional<std::vector<ResourceRecord>> read_records(Packet packet, std::size
   return records;
 }
 
-bool is_owned_by(Packet packet, const ResourceRecord& record, const Name& name) noexcept {
-  std::size_t at = record.owner_at;
-  return Name::read(packet, at) == name;
-}
-
 // Follows the CNAMEs from `name`, with the smallest TTL of the chain. nullopt: two CNAMEs for one
 // name, or too many, which includes loops.
 struct ChainEnd {
@@ -96,7 +93,7 @@ std::optional<ChainEnd> follow_cnames(Packet packet, const std::vector<ResourceR
   for (int hops = 0; hops <= max_cnames; ++hops) {
     const ResourceRecord* link = nullptr;
     for (const ResourceRecord& record : records) {
-      if (record.type != type_cname || !is_owned_by(packet, record, name)) continue;
+      if (record.type != type_cname || record.owner != name) continue;
       if (link != nullptr) return std::nullopt;
       link = &record;
     }
@@ -127,9 +124,7 @@ std::uint32_t negative_ttl(Packet packet, std::size_t at, std::size_t count,
     const auto record = read_record(packet, at);
     if (!record) return 0;
     if (record->type != type_soa || record->rclass != class_in) continue;
-    std::size_t owner_at = record->owner_at;
-    const auto zone = Name::read(packet, owner_at);
-    if (!zone || !name.is_within(*zone)) continue;
+    if (!name.is_within(record->owner)) continue;
     constexpr std::size_t numbers_bytes = 20, minimum_bytes = 4;  // at the end of the data
     if (record->data_bytes < numbers_bytes) return 0;
     std::size_t minimum_at = record->data_at + record->data_bytes - minimum_bytes;
@@ -146,7 +141,7 @@ bool collect_addresses(Packet packet, const std::vector<ResourceRecord>& records
   answer.ttl_seconds = end.ttl_seconds;
   for (const ResourceRecord& record : records) {
     if (record.type != static_cast<std::uint16_t>(type)) continue;
-    if (!is_owned_by(packet, record, end.name)) continue;
+    if (record.owner != end.name) continue;
     if (record.data_bytes != address_bytes) return false;
     if (answer.addresses.size() == max_addresses) break;
     answer.addresses.push_back(address_in(packet, record));

@@ -35,16 +35,15 @@ std::optional<Name> Name::read(Packet packet, std::size_t& at) noexcept {
   Name name;
   std::size_t from = at;  // where the current run of labels began
   std::size_t place = at;
-  bool has_jumped = false;
+  std::size_t pointers = 0;
   while (place < packet.size()) {
     const std::uint8_t length = packet[place];
     if ((length & pointer) == pointer) {
       if (place + 1 >= packet.size()) return std::nullopt;
       const std::size_t target =
           static_cast<std::size_t>(length & ~pointer) << 8 | packet[place + 1];
-      if (target >= from || target < header_bytes) return std::nullopt;
-      if (!has_jumped) at = place + 2;
-      has_jumped = true;
+      if (target >= from || target < header_bytes || pointers == max_pointers) return std::nullopt;
+      if (pointers++ == 0) at = place + 2;
       from = place = target;
       continue;
     }
@@ -53,7 +52,7 @@ std::optional<Name> Name::read(Packet packet, std::size_t& at) noexcept {
     if (!name.append_label(packet.subspan(place + 1, length))) return std::nullopt;
     place += 1 + std::size_t{length};
     if (length == 0) {
-      if (!has_jumped) at = place;
+      if (pointers == 0) at = place;
       return name;
     }
   }
@@ -96,7 +95,9 @@ std::optional<ResourceRecord> read_record(Packet packet, std::size_t& at) noexce
   constexpr std::uint32_t top_bit = 0x80000000;
   ResourceRecord record;
   record.owner_at = at;
-  if (!Name::read(packet, at)) return std::nullopt;
+  const auto owner = Name::read(packet, at);
+  if (!owner) return std::nullopt;
+  record.owner = *owner;
   const auto type = read_u16(packet, at), rclass = read_u16(packet, at);
   const auto ttl = read_u32(packet, at);
   const auto data_bytes = read_u16(packet, at);

@@ -24,7 +24,8 @@ class Name {
   static std::optional<Name> from_text(std::string_view text) noexcept;
 
   // Reads the name at `at` and moves `at` past it. Each compression pointer must point to before
-  // the target of the last one, so there is no loop. nullopt: malformed.
+  // the target of the last one, so there is no loop, and there are at most max_pointers: a packet
+  // has room for thousands, which every name in it could go through. nullopt: malformed.
   static std::optional<Name> read(Packet packet, std::size_t& at) noexcept;
 
   [[nodiscard]] Packet bytes() const noexcept { return {bytes_.data(), size_}; }
@@ -36,7 +37,8 @@ class Name {
  private:
   bool append_label(Packet label) noexcept;
 
-  static constexpr std::size_t max_bytes = 255;  // RFC 1035 2.3.4
+  static constexpr std::size_t max_bytes = 255;     // RFC 1035 2.3.4
+  static constexpr std::size_t max_pointers = 127;  // one after each label
   std::array<std::uint8_t, max_bytes> bytes_;
   std::size_t size_ = 0;
 };
@@ -46,6 +48,7 @@ class Name {
 
 struct ResourceRecord {
   std::size_t owner_at = 0;
+  Name owner;
   std::uint16_t type = 0, rclass = 0;
   std::uint32_t ttl_seconds = 0;
   std::size_t data_at = 0;

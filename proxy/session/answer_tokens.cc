@@ -11,8 +11,10 @@ namespace stile::session {
 namespace {
 
 constexpr std::size_t decoded_at_once = 64 * 1024;
-// An answer that decompresses to more is not read on.
+// An answer that decompresses to more is not read on; nor is one of which a single read does, since
+// other connections wait meanwhile.
 constexpr std::uint64_t most_expansion = 64, least_decoded = 1024 * 1024;
+constexpr std::uint64_t most_of_a_read = 1024 * 1024;
 
 bool begins_with(std::string_view text, std::string_view begin) {
   return text.size() >= begin.size() && equal_ignoring_case(text.substr(0, begin.size()), begin);
@@ -48,11 +50,13 @@ void AnswerTokens::read(std::string_view body) {
   if (!reader_) return;
   if (!gunzip_) return reader_->feed(body);
   std::string piece;
+  const std::uint64_t most = std::min(
+      decoded_ + most_of_a_read, std::max(least_decoded, most_expansion * request_.bytes_down));
   for (bool has_more = true; has_more;) {
     piece.clear();
     const bool is_good = gunzip_->decode(body, piece, decoded_at_once);
     decoded_ += piece.size();
-    if (!is_good || decoded_ > std::max(least_decoded, most_expansion * request_.bytes_down)) {
+    if (!is_good || decoded_ > most) {
       reader_.reset();
       return;
     }

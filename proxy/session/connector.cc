@@ -13,6 +13,16 @@ namespace {
 
 constexpr std::string_view as_connect = "CONNECT";
 
+// A plain request whose head was read when no rule judged requests of its agent, and now one does.
+bool lacks_facts(const Request& request) {
+  const acl::Decision& decision = request.decision;
+  const bool is_plain = request.scheme == acl::Scheme::http && !request.method.empty();
+  if (!is_plain || request.facts || !decision.passes() || decision.literal) return false;
+  const auto& inside = request.judged_by->inside;
+  return decision.budget != nullptr ||
+         (inside && inside->opens(acl::HostKey{decision.host}, decision.port));
+}
+
 // Gives other functions access to what a coroutine waits with for exactly its lifetime, also if
 // memory for a wait runs out.
 template <class T>
@@ -70,6 +80,10 @@ void Connector::decide(Request& request) {
   // The agent was known at accept and has been removed since. The reason is the same whether
   // judge_again or the request's own next step notices it first.
   if (decision.reason == Reason::unknown_agent && peer.agent) decision.reason = Reason::revoked;
+  if (lacks_facts(request)) {
+    decision.verdict = acl::Verdict::deny;
+    decision.reason = Reason::revoked;
+  }
   if (const std::string* name = decision.logged_as()) peer.tally = context.tally(*name);
   if (decision.passes() && client_.is_draining()) {
     decision.verdict = acl::Verdict::deny;

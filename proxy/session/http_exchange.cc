@@ -71,6 +71,17 @@ bool HttpExchange::is_to_wait() noexcept {
   return true;
 }
 
+// Client::read_more() for a body that is read before anything of it goes on: a client could send
+// chunk lines as fast as they are read, and almost no data.
+Task<bool> HttpExchange::read_in_turn() {
+  if (is_to_wait()) co_await client_.stream.socket().readable_again();
+  if (client_.is_cancelled()) co_return false;
+  const std::size_t before = client_.in.size();
+  const bool more = co_await client_.read_more();
+  burst_ += client_.in.size() - before;
+  co_return more;
+}
+
 Task<bool> HttpExchange::run() {
   // The head is rewritten under the policy in force, not under that of the last request.
   if (const auto* now = client_.peer.in(*client_.context.policy.get()); now != nullptr) {

@@ -94,6 +94,7 @@ class HttpExchange {
   void wipe_secrets();
   void be_patient(bool on) noexcept;
   [[nodiscard]] bool is_to_wait() noexcept;
+  Task<bool> read_in_turn();
   Task<bool> finish(Reason reason);
 
   Client& client_;

@@ -90,7 +90,7 @@ Task<HttpExchange::Reason> HttpExchange::read_push() {
     if (push_->state() == http::PushReader::State::complete) break;
     // Chunks can be far larger than what they carry.
     if (has_ended || used > 4 * http::PushReader::max_bytes) co_return Reason::ref_not_allowed;
-    const bool more = co_await client_.read_more();
+    const bool more = co_await read_in_turn();
     if (!more) co_return client_.cancelled_or(Reason::bad_request);
   }
   client_.clear_deadline();
@@ -149,7 +149,7 @@ Task<> HttpExchange::discard_body() {
     }
     client_.in.clear();
     if (seen > max_discarded) co_return;
-    const bool more = co_await client_.read_more();
+    const bool more = co_await read_in_turn();
     if (!more) co_return;
   }
 }

@@ -300,7 +300,7 @@ Task<HttpExchange::Reason> HttpExchange::hold_body() {
       if (!sent) co_return client_.cancelled_or(Reason::idle_timeout);
     }
     client_.set_deadline(client_.context.limits.idle_timeout, Reason::idle_timeout);
-    const bool more = co_await client_.read_more();
+    const bool more = co_await read_in_turn();
     if (!more) co_return client_.cancelled_or(Reason::bad_request);
   }
   client_.clear_deadline();

@@ -44,6 +44,8 @@ Task<bool> send_page(Client& client, const AskPage& page, bool is_head, bool kee
   answer.append(std::to_string(page.body.size())).append("\r\n");
   answer.append(keep_alive ? "\r\n" : "Connection: close\r\n\r\n");
   if (!is_head) answer += page.body;
+  // No page has a line, so that a client that sends many requests at once waits its turn here.
+  static_cast<void>(co_await client.context.audit.without_line());
   client.set_deadline(page_time, Reason::idle_timeout);
   const bool sent = co_await client.send(answer);
   client.clear_deadline();
@@ -122,7 +124,10 @@ Task<bool> serve_own_page(Client& client, Connector& connector, Request& request
     const AskPage page = page_problem(413, "a body has at most 4096 bytes");
     co_return co_await send_page(client, page, is_head, false);
   }
-  request.facts.reset();  // they point into the head
+  if (request.facts) {  // what points into the head
+    request.facts->fields = nullptr;
+    request.facts->target = {};
+  }
   std::string body;
   const bool is_whole = co_await take_body(client, static_cast<std::size_t>(length), body);
   if (!is_whole) co_return false;

@@ -57,6 +57,18 @@ def test_an_agent_waits_for_its_answer(world, proxy, control):
     assert [one["id"] for one in json.loads(client.read_response("GET").body)["asks"]] == [made["id"]]
 
 
+def test_an_agent_with_an_entry_that_covers_the_page_waits_for_its_answer(world):
+    world.agent("alpha", allow=[], unlisted="ask", http_ports=[80], request=[{"host": "*.internal"}])
+    proxy = world.start(**LONG)
+    _, made = own_page(proxy, method="POST", body={"host": "b.test"})
+    with proxy.control() as control, proxy.client(seconds=30) as client:
+        client.send(f"GET http://stile.internal/v1/asks/{made['id']}?wait=30 HTTP/1.1\r\n"
+                    "Host: stile.internal\r\n\r\n".encode())
+        until(lambda: find(control, "b.test")["held"] == 1, 20)
+        control.do("answer", ask=made["id"], verdict="deny")
+        assert json.loads(client.read_response("GET").body)["state"] == "refused"
+
+
 def test_an_agent_sees_only_its_own(world, proxy, control):
     _, ask = hold(proxy, control, "b.test", world.port)
     assert [one["id"] for one in own_page(proxy)[1]["asks"]] == [ask["id"]]

@@ -4,6 +4,7 @@ import ssl
 
 import pytest
 from harness.checks import assert_denied, assert_untouched
+from harness.dns import silent
 from harness.http_origin import polite, response
 from harness.inside import Inside, try_tls
 from harness.wait import until
@@ -373,6 +374,39 @@ def test_a_reload_that_narrows_cuts_a_request_and_refuses_the_next(opened):
     assert idle.get("/only").status == 200
     reload_with(opened, proxy, request=[])
     assert idle.client.is_closed()
+
+
+def test_entries_that_a_reload_brings_hold_for_plain_requests_that_wait(world):
+    """When their heads were read, no rule judged methods and paths."""
+    origin = world.http_origin("p.test")
+    world.dns.script("p.test", silent())
+    world.agent("alpha", allow=["p.test"])
+    proxy = world.start(dns={"timeout_ms": 6000})
+    with proxy.client() as client:
+        client.send(f"GET http://p.test:{world.http_port}/other HTTP/1.1\r\n"
+                    f"Host: p.test:{world.http_port}\r\n\r\n".encode())
+        world.dns.wait_question("p.test")
+        reload_with(world, proxy, request=[{"host": "p.test", "paths": ["/only"]}])
+        world.dns.host("p.test", origin.address)  # when it is asked again
+        assert_denied(proxy, client.read_response(), "revoked")
+    assert proxy.client().get(f"http://p.test:{world.http_port}/only").status == 200
+    assert origin.paths() == ["/only"]
+
+
+def test_entries_that_a_reload_brings_cut_a_plain_request_that_nothing_has_judged(world):
+    origin = world.http_origin("p.test")
+    origin.default = lambda exchange: until(lambda: False, 20)
+    world.agent("alpha", allow=["p.test"])
+    proxy = world.start()
+    with proxy.client() as client:
+        client.send(f"GET http://p.test:{world.http_port}/other HTTP/1.1\r\n"
+                    f"Host: p.test:{world.http_port}\r\n\r\n".encode())
+        proxy.audit.wait_one(event="open", path="/other")
+        reload_with(world, proxy, request=[{"host": "a.test"}])  # another host
+        reload_with(world, proxy, request=[{"host": "p.test", "paths": ["/only"]}])
+        assert client.read_response().reason == "revoked"
+    lines = proxy.audit.entries(event="close")
+    assert [(line["path"], line["reason"], line["policy"]) for line in lines] == [("/other", "revoked", 3)]
 
 
 def test_a_line_is_written_before_the_first_byte_goes_to_the_origin(opened):

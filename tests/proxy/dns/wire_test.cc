@@ -42,6 +42,18 @@ TEST(DnsName, RefusesPointersThatDoNotGoBack) {
   EXPECT_FALSE(read_at(header + pointer(100), 12));  // beyond the end
 }
 
+// A packet of 64 KiB could make each of its names go through thousands of them.
+TEST(DnsName, FollowsAtMostOnePointerForEachLabelThatAPlainNameCanHave) {
+  Bytes packet = header + wire("a");
+  std::size_t last = header_bytes;
+  for (int count = 1; count <= 128; ++count) {
+    const std::size_t here = packet.size();
+    packet = packet + pointer(last);
+    EXPECT_EQ(read_at(packet, here).has_value(), count <= 127) << count;
+    last = here;
+  }
+}
+
 TEST(DnsName, RefusesWhatGoesBeyondTheEnd) {
   EXPECT_FALSE(read_at(header, 12));
   EXPECT_FALSE(read_at(header, 100));

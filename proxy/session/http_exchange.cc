@@ -1,5 +1,5 @@
-// HttpExchange: one HTTP request, from its head to its last line. http_upload.cc has the
-// upload, http_push.cc the commands of a git push, http_scan.cc what a request carries, and
+// HttpExchange: one HTTP request, from its head to its last line. http_hold.cc has what is read of
+// a body before it goes on, http_push.cc the commands of a git push, http_upload.cc the upload, and
 // http_answer.cc the answer.
 #include "proxy/session/http_exchange.h"
 
@@ -33,6 +33,7 @@ HttpExchange::HttpExchange(Client& client, Connector& connector, Request& reques
       from_origin_{client.context.buffers.take()},
       to_client_{client.context.buffers.take()},
       body_decoder_{client.context.limits.header_bytes},
+      scan_{client, request},
       tokens_{request},
       upload_done_{client.context.loop} {
   request_.method = std::string{head.method};
@@ -148,8 +149,8 @@ Task<bool> HttpExchange::run() {
       reason = Reason::revoked;
       break;
     }
-    is_scanned = scanned_by_ == request_.judged_by->watch;
-    reason = co_await scan_held();
+    is_scanned = scan_.is_current();
+    if (!is_scanned || scan_.is_on()) reason = co_await scan_held();
   }
   drop_head();
   if (reason != Reason::none) co_return co_await finish(reason);

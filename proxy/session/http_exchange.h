@@ -15,12 +15,11 @@
 #include "proxy/http/gunzip.h"
 #include "proxy/http/head.h"
 #include "proxy/http/scrub.h"
-#include "proxy/http/websocket.h"
 #include "proxy/session/answer_tokens.h"
 #include "proxy/session/client.h"
 #include "proxy/session/connector.h"
 #include "proxy/session/request.h"
-#include "scan/search.h"
+#include "proxy/session/request_scan.h"
 
 namespace stile::session {
 
@@ -58,21 +57,9 @@ class HttpExchange {
   Task<Reason> hold_body();
   http::ChunkedDecoder::Step::Kind take_chunks(std::string& to);
   // What is there of the body; `joined` keeps it if it came in chunks.
-  struct HeldBody {
-    std::string_view text;
-    bool is_whole = false;
-  };
   [[nodiscard]] HeldBody held_body(std::string& joined) const;
   [[nodiscard]] Reason judge_query();
   Task<Reason> scan_held();
-  [[nodiscard]] Reason scan_head();
-  Task<Reason> scan_held_body();
-  Task<Reason> scan_piece(std::string_view data, bool is_end, std::size_t& clean);
-  Task<Reason> scan_frames(std::string& bytes);
-  Task<> look_through(scan::Search& search, std::string_view text, scan::Search::More more);
-  void hold_frames(std::string& bytes, std::size_t payload_bytes);
-  [[nodiscard]] Reason judge_search(std::string_view place);
-  [[nodiscard]] Reason judge_found(scan::Found found, std::string_view place);
   Task<Reason> forward();
   Task<Reason> transfer();
   Task<Reason> send_head();
@@ -123,25 +110,10 @@ class HttpExchange {
   std::uint64_t body_bytes_ = 0;            // of the request, so far
   std::optional<http::Scrubber> scrubber_;  // of the answer
   std::optional<http::Gunzip> gunzip_;      // of an answer that is scrubbed
+  RequestScan scan_;
   AnswerTokens tokens_;
   bool answer_is_whole_ = false;
   bool wants_websocket_ = false, is_relaying_ = false;
-  std::shared_ptr<const scan::Watch> scanned_by_;  // null: the request is not scanned
-  std::shared_ptr<const scan::Texts> scan_texts_;
-  std::optional<scan::Search> search_;          // of the body, or of what a WebSocket carries
-  std::optional<scan::Search> control_search_;  // of its control frames
-  scan::Found scan_found_ = 0;
-  std::size_t scanned_ = 0;  // bytes of the body that were looked at while they were held
-  bool is_clean_ = false;    // all of the body was looked at
-  std::string held_back_;    // is not sent yet
-  std::size_t fresh_ = 0;    // bytes at its end that were not looked at
-  http::FrameReader frames_;
-  // Of a WebSocket, held_back_ has frames; these are its pieces.
-  struct HeldPiece {
-    std::size_t bytes = 0, payload_bytes = 0;
-  };
-  std::vector<HeldPiece> held_pieces_;
-  std::size_t message_bytes_ = 0;  // payload of the message that is not whole yet
   bool upload_runs_ = false, upload_stopped_ = false, upload_failed_ = false;
   Reason upload_result_ = Reason::none;
   Event upload_done_;

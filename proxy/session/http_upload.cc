@@ -95,9 +95,10 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
       const bool more = co_await next_of_body(data);
       if (!more && client_.is_cancelled()) co_return client_.cancelled();
       if (!more) break;
-      if (search_) {
+      if (scan_.is_on()) {
         if (in.empty()) in = data;
-        const Reason found = co_await scan_frames(in);
+        burst_ += scan::Search::overlap;  // is looked at again, however little arrived
+        const Reason found = co_await scan_.look_at_frames(in);
         if (found != Reason::none) co_return found;
         if (in.empty()) continue;  // it waits for the rest of its message
         data = in;
@@ -133,12 +134,11 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
     if (max_body_ && body_bytes_ > *max_body_) co_return Reason::body_too_large;
     if (kind == http::ChunkedDecoder::Step::Kind::bad) co_return Reason::bad_request;
     const bool ended = kind == http::ChunkedDecoder::Step::Kind::end;
-    if (search_ && !is_clean_) {
-      std::size_t clean = 0;
-      const Reason found = co_await scan_piece(chunks, ended, clean);
+    if (scan_.awaits_body()) {
+      const Reason found = co_await scan_.look_at(chunks, ended);
       if (found != Reason::none) co_return found;
-      chunks.assign(held_back_, 0, clean);
-      held_back_.erase(0, clean);
+      chunks = scan_.clean();
+      scan_.drop_clean();
     }
     if (!chunks.empty()) http::append_chunk(out, chunks);
     chunks.clear();
@@ -150,12 +150,11 @@ Task<HttpExchange::Reason> HttpExchange::send_body() {
 }
 
 Task<HttpExchange::Reason> HttpExchange::send_piece(std::string_view data, bool is_end) {
-  if (!search_ || is_clean_) co_return co_await send_paid(data);
-  std::size_t clean = 0;
-  const Reason found = co_await scan_piece(data, is_end, clean);
+  if (!scan_.awaits_body()) co_return co_await send_paid(data);
+  const Reason found = co_await scan_.look_at(data, is_end);
   if (found != Reason::none) co_return found;
-  const Reason failed = co_await send_paid(std::string_view{held_back_}.substr(0, clean));
-  held_back_.erase(0, clean);
+  const Reason failed = co_await send_paid(scan_.clean());
+  scan_.drop_clean();
   co_return failed;
 }
 

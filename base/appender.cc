@@ -26,19 +26,36 @@ constexpr bool has_json_special(std::uint64_t bytes) {
           has_below(bytes ^ '\\' * ones, 1)) != 0;
 }
 
+constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
+// Copies eight bytes, unless one of them needs an escape.
+bool copy_plain_word(char* to, const char* from) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, from, word_bytes);
+  if (has_json_special(bytes)) return false;
+  std::memcpy(to, &bytes, word_bytes);
+  return true;
+}
+
 }  // namespace
 
 // Nearly all logged bytes need no escape, so eight are checked together.
 void Appender::escaped(std::string_view text) noexcept {
   require(text.size() * max_escape);
   char* at = at_;
-  while (text.size() >= sizeof(std::uint64_t)) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, text.data(), sizeof eight);
-    if (has_json_special(eight)) break;
-    std::memcpy(at, &eight, sizeof eight);
-    at += sizeof eight;
-    text.remove_prefix(sizeof eight);
+  const std::size_t whole = text.size();
+  while (text.size() >= word_bytes) {
+    if (!copy_plain_word(at, text.data())) break;
+    at += word_bytes;
+    text.remove_prefix(word_bytes);
+  }
+  // The rest together with bytes before it, which are copied once more.
+  if (whole >= word_bytes && text.size() < word_bytes) {
+    const std::size_t again = word_bytes - text.size();
+    if (copy_plain_word(at - again, text.data() - again)) {
+      at += text.size();
+      text = {};
+    }
   }
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);

@@ -33,6 +33,14 @@ TEST(Appender, EscapesAByteAtEveryPlaceOfAWord) {
   EXPECT_EQ(escaped("\"\\\x7f\xff~ "), "\\\"\\\\\\u007f\\u00ff~ ");
 }
 
+TEST(Appender, CopiesPlainTextOfEveryLength) {
+  const std::string text = "abcdefghijklmnopqrstuvwxyz";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    EXPECT_EQ(escaped(text.substr(0, size)), text.substr(0, size));
+    EXPECT_EQ(escaped(text.substr(0, size) + "\""), text.substr(0, size) + "\\\"");
+  }
+}
+
 // Bytes of an agent are written with it: a wrong count of the room must not become an overflow.
 TEST(AppenderDeathTest, EndsTheProcessWhereTheRoomEnds) {
   std::string out;

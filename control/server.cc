@@ -2,12 +2,13 @@
 #include "control/server.h"
 
 #include <pwd.h>
-#include <sys/socket.h>
 
 #include <array>
 #include <chrono>
 #include <string>
 #include <utility>
+
+#include "base/local_socket.h"
 
 namespace stile::control {
 namespace {
@@ -25,12 +26,8 @@ std::string user_name(uid_t uid) {
 }
 
 ControlPeer peer_of(int fd, bool may_change) {
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
   // An unknown peer is treated as the kernel's overflow user.
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
-    credentials = {0, 65534, 65534};
-  }
+  const auto credentials = peer_credentials(fd).value_or(ucred{0, 65534, 65534});
   return {credentials.uid,
           user_name(credentials.uid) + "(uid " + std::to_string(credentials.uid) + ", pid " +
               std::to_string(credentials.pid) + ")",

@@ -2,7 +2,6 @@
 #include "web/server.h"
 
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -15,6 +14,7 @@
 #include <optional>
 
 #include "base/json.h"
+#include "base/local_socket.h"
 #include "base/quoted.h"
 #include "config/endpoint.h"
 #include "control/daemon_sockets.h"
@@ -102,7 +102,7 @@ Result<std::vector<Origin>> all_origins(const WebOptions& options, const Listene
 Result<std::vector<std::string>> daemon_paths(const WebOptions& options) {
   auto paths = control::daemon_sockets(options.socket);
   for (const auto& path : paths) {
-    if (path.size() >= sizeof sockaddr_un{}.sun_path) {
+    if (path.size() > max_socket_path) {
       return Error{in_quotes(path) + " is too long for the path of a socket"};
     }
   }
@@ -115,7 +115,7 @@ Result<std::optional<std::string>> spawner_path(const WebOptions& options) {
   const char* named = ::secure_getenv("STILE_SPAWNER");
   const std::string usual = named != nullptr && *named != '\0' ? named : default_spawner;
   std::optional<std::string> path{options.spawner.empty() ? usual : options.spawner};
-  if (path->size() >= sizeof sockaddr_un{}.sun_path) {
+  if (path->size() > max_socket_path) {
     return Error{"--spawner: " + in_quotes(*path) + " is too long for the path of a socket"};
   }
   return path;

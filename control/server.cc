@@ -4,7 +4,6 @@
 #include <pwd.h>
 
 #include <array>
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -37,23 +36,13 @@ ControlPeer peer_of(int fd, bool may_change) {
 }  // namespace
 
 void ControlServer::listen(UniqueFd socket, bool may_change) {
-  accept(doors_.emplace_back(context_, socket.release(), may_change));
-}
-
-void ControlServer::accept(Door& door) {
-  door.acceptor.async_accept(
-      [this, &door](const boost::system::error_code& ec, Connection::Socket socket) {
-        if (ec == asio::error::operation_aborted) return;
-        if (!ec) {
-          if (const auto client = admit(std::move(socket), door.may_change)) client->start();
-          return accept(door);
-        }
-        // No descriptors left: retry when others may be closed.
-        door.pause.expires_after(std::chrono::milliseconds{100});
-        door.pause.async_wait([this, &door](const boost::system::error_code& stopped) {
-          if (!stopped) accept(door);
-        });
-      });
+  doors_.emplace_back(
+      asio::local::stream_protocol::acceptor{context_, asio::local::stream_protocol{},
+                                             socket.release()},
+      [this, may_change](Connection::Socket client) {
+        if (const auto admitted = admit(std::move(client), may_change)) admitted->start();
+      },
+      may_change);
 }
 
 ConnectionPtr ControlServer::admit(Connection::Socket socket, bool may_change) {
@@ -79,7 +68,7 @@ void ControlServer::pause(bool on) {
 
 std::vector<ControlServer::DoorFd> ControlServer::doors() {
   std::vector<DoorFd> all;
-  for (auto& door : doors_) all.push_back({door.acceptor.native_handle(), door.may_change});
+  for (auto& door : doors_) all.push_back({door.clients.fd(), door.may_change});
   return all;
 }
 
@@ -105,11 +94,7 @@ void ControlServer::adopt(Leaver leaver) {
 }
 
 void ControlServer::close_doors() {
-  for (auto& door : doors_) {
-    boost::system::error_code ignored;
-    door.acceptor.close(ignored);
-    door.pause.cancel();
-  }
+  for (auto& door : doors_) door.clients.close();
 }
 
 void ControlServer::leave(const std::function<bool(Connection&)>& is_kept) {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdlib>
@@ -24,12 +23,12 @@
 #include "proxy/server/unix_socket.h"
 #include "web/http.h"
 #include "web/login_socket.h"
+#include "web/loopback.h"
 
 namespace stile::web {
 namespace {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 
 constexpr const char* default_spawner = "/run/agent-spawner/spawner.sock";
 // The spawner accepts 32 connections of one user. A spawn or a termination may take a minute.
@@ -39,8 +38,7 @@ constexpr ControlLink::Limits a2a_limits{20, std::chrono::seconds{90}};
 constexpr mode_t only_owner = 0600, owner_and_group = 0660;
 
 struct Listener {
-  UniqueFd fd;
-  int family = 0;
+  HttpServer::Acceptor acceptor;
   std::vector<Origin> origins;
 };
 
@@ -55,20 +53,9 @@ Result<Listener> bind_tcp(asio::io_context& context, const config::Endpoint& end
                  " is not a loopback address; use ssh -L or a reverse proxy to reach the page from "
                  "elsewhere"};
   }
-  boost::system::error_code ec;
-  const tcp::endpoint local{asio::ip::make_address(endpoint.address.text(), ec), endpoint.port};
-  tcp::acceptor acceptor{context};
-  if (!ec) acceptor.open(local.protocol(), ec);
-  if (!ec) acceptor.set_option(tcp::acceptor::reuse_address{true}, ec);
-  if (!ec) acceptor.bind(local, ec);
-  if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
-  if (ec) return Error{"cannot listen on " + endpoint.text() + ": " + ec.message()};
-  const auto port = std::to_string(acceptor.local_endpoint().port());
-  const bool is_v4 = endpoint.address.is_v4();
-  const auto host = is_v4 ? endpoint.address.text() : '[' + endpoint.address.text() + ']';
-  std::vector<Origin> origins{{"http", host + ':' + port}, {"http", "localhost:" + port}};
-  const int family = local.protocol().family();
-  return Listener{UniqueFd{acceptor.release()}, family, std::move(origins)};
+  auto bound = listen_on_loopback(context, endpoint);
+  if (!bound) return bound.error();
+  return Listener{HttpServer::Acceptor{std::move(bound->acceptor)}, std::move(bound->origins)};
 }
 
 Result<Listener> bind_page(asio::io_context& context, const WebOptions& options) {
@@ -77,7 +64,8 @@ Result<Listener> bind_page(asio::io_context& context, const WebOptions& options)
   if (endpoint->unix_path.empty()) return bind_tcp(context, *endpoint);
   auto fd = bind_socket(endpoint->unix_path, options.group, options.listen);
   if (!fd) return fd.error();
-  return Listener{std::move(*fd), AF_UNIX, {{"http", "localhost"}}};
+  const asio::generic::stream_protocol unix_stream{AF_UNIX, 0};
+  return Listener{{context, unix_stream, fd->release()}, {{"http", "localhost"}}};
 }
 
 Result<UniqueFd> bind_login(const WebOptions& options) {
@@ -171,7 +159,7 @@ Result<void> run(const WebOptions& options) {
                             JsonObject{line}.add("ok", true).add("url", link(first, sessions));
                             return line;
                           }};
-  const HttpServer server{context, std::move(page->fd), page->family, site};
+  const HttpServer server{std::move(page->acceptor), site};
   feed.start();
   log::info("the page is at " + first.text() + "; `stile web` prints a link to log in");
   // Only a person at a terminal sees this; a token must not reach a log.

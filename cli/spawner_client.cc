@@ -2,26 +2,19 @@
 #include "cli/spawner_client.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <sstream>
 
 #include "base/quoted.h"
 #include "control/client.h"
+#include "control/daemon_sockets.h"
 
 namespace stile::cli {
 namespace {
 
-constexpr const char* default_spawner = "/run/agent-spawner/spawner.sock";
 constexpr std::chrono::seconds longest_answer{90};
 constexpr std::uint64_t wait_seconds = 30;
 constexpr std::size_t most_kept_bytes = 256U << 10U;  // of the output of a task
-
-std::string socket_of(const SpawnerOptions& options) {
-  if (!options.socket.empty()) return options.socket;
-  const char* named = ::secure_getenv("STILE_SPAWNER");
-  return named != nullptr && *named != '\0' ? named : default_spawner;
-}
 
 CommandFailure failure_of_client(const control::ClientError& error, const std::string& path) {
   using Kind = control::ClientError::Kind;
@@ -46,7 +39,7 @@ void add_spawner_options(Command& command, SpawnerOptions& options) {
 }
 
 CommandOutcome<SpawnerAnswer> ask_spawner(const SpawnerOptions& options, const Json& request) {
-  const auto path = socket_of(options);
+  const auto path = control::spawner_socket(options.socket);
   auto client = control::ControlClient::connect(path, {longest_answer});
   if (!client) return failure_of_client(client.error(), path);
   const auto line = client->ask(dump(request));

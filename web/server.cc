@@ -7,7 +7,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -30,7 +29,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr const char* default_spawner = "/run/agent-spawner/spawner.sock";
 // The spawner accepts 32 connections of one user. A spawn or a termination may take a minute.
 // Callers of A2A have connections of their own: they cannot keep people from stopping workers.
 constexpr ControlLink::Limits spawner_limits{8, std::chrono::seconds{90}};
@@ -97,16 +95,14 @@ Result<std::vector<std::string>> daemon_paths(const WebOptions& options) {
   return paths;
 }
 
-// "": the usual path, which may not exist; it is tried for each request.
+// Nothing may serve that path; it is tried for each request.
 Result<std::optional<std::string>> spawner_path(const WebOptions& options) {
   if (options.spawner == "-") return std::optional<std::string>{};
-  const char* named = ::secure_getenv("STILE_SPAWNER");
-  const std::string usual = named != nullptr && *named != '\0' ? named : default_spawner;
-  std::optional<std::string> path{options.spawner.empty() ? usual : options.spawner};
-  if (path->size() > max_socket_path) {
-    return Error{"--spawner: " + in_quotes(*path) + " is too long for the path of a socket"};
+  auto path = control::spawner_socket(options.spawner);
+  if (path.size() > max_socket_path) {
+    return Error{"--spawner: " + in_quotes(path) + " is too long for the path of a socket"};
   }
-  return path;
+  return std::optional{std::move(path)};
 }
 
 // The token is in the fragment: browsers send it to no server, and in no Referer.

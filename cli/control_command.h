@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/json_value.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
-#include "cli/json.h"
 
 namespace stile::cli {
 

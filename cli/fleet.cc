@@ -7,6 +7,7 @@
 
 #include "audit/text.h"
 #include "base/files.h"
+#include "base/json_value.h"
 #include "base/quoted.h"
 #include "base/system_error.h"
 #include "base/table.h"
@@ -16,7 +17,6 @@
 #include "cli/command_list.h"
 #include "cli/fleet_replay.h"
 #include "cli/fleet_try.h"
-#include "cli/json.h"
 #include "config/load.h"
 #include "fleet/ledger.h"
 #include "fleet/publish.h"

@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
+#include "base/json_value.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
-#include "cli/json.h"
 
 namespace stile::cli {
 

@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <span>
 #include <sstream>
 
+#include "base/joined.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
 #include "base/table.h"
@@ -64,10 +66,7 @@ std::string known_agents(control::ControlClient& client, const std::string& want
   const auto near = nearest(wanted, {ids.begin(), ids.end()});
   if (!near.empty()) return "; did you mean " + std::string{near} + '?';
   if (ids.empty()) return "; there are no agents";
-  std::string list;
-  for (std::size_t i = 0; i < ids.size() && i < most_listed; ++i) {
-    list += (list.empty() ? "" : ", ") + ids[i];
-  }
+  auto list = joined(std::span{ids}.first(std::min(ids.size(), most_listed)));
   if (ids.size() > most_listed)
     list += " and " + std::to_string(ids.size() - most_listed) + " more";
   return "; there are: " + list;

@@ -7,6 +7,7 @@
 
 #include "audit/text.h"
 #include "base/files.h"
+#include "base/joined.h"
 #include "base/json_value.h"
 #include "base/quoted.h"
 #include "base/system_error.h"
@@ -73,19 +74,13 @@ std::string check_time(const std::string& text) {
   return parse_time(text) ? "" : "expected a time such as 2026-11-16T09:00:00Z";
 }
 
-std::string comma_list(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 std::string targets_text(const Envelope& envelope) {
   if (envelope.hosts.empty() && envelope.labels.empty()) return "every host";
   std::string text;
-  if (!envelope.hosts.empty()) text = "hosts " + comma_list(envelope.hosts);
+  if (!envelope.hosts.empty()) text = "hosts " + joined(envelope.hosts);
   if (!envelope.labels.empty()) {
     text += (text.empty() ? "" : ", and ") + std::string{"hosts with the label "} +
-            comma_list(envelope.labels);
+            joined(envelope.labels);
   }
   return text;
 }
@@ -209,11 +204,10 @@ std::string lag_of(const Json& entry, const std::string& host, const Overview& o
 }
 
 std::string refused_text(const Json& entry) {
-  std::string text;
-  for (const auto& one : list_of(entry, "refused")) {
-    text += (text.empty() ? "" : "; ") + text_of(one, "name") + ": " + text_of(one, "reason");
-  }
-  return text;
+  const auto text = [](const Json& one) {
+    return text_of(one, "name") + ": " + text_of(one, "reason");
+  };
+  return joined_texts(list_of(entry, "refused"), text, "; ");
 }
 
 // Of the last checks that were reported on that host.

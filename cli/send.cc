@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/joined.h"
 #include "base/quoted.h"
 #include "base/terminal.h"
 #include "cli/command_list.h"
@@ -71,10 +72,9 @@ int follow(const SpawnerOptions& options, const FollowedTask& task) {
 }
 
 int run_send(const SendOptions& options) {
-  std::string message;
-  for (const auto& word : options.words) message += (message.empty() ? "" : " ") + word;
+  const auto message = joined(options.words, " ") + '\n';
   const auto answer = ask_spawner(
-      options.spawner, {{"action", "run"}, {"task_id", options.id}, {"message", message + '\n'}});
+      options.spawner, {{"action", "run"}, {"task_id", options.id}, {"message", message}});
   if (!answer) return report_failure(answer.error(), options.spawner);
   if (options.no_wait) {
     if (options.spawner.json) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/joined.h"
 #include "base/program.h"
 #include "base/quoted.h"
 #include "config/fields.h"
@@ -135,12 +136,8 @@ bool has_profile(const std::string& name, const std::vector<std::string>& direct
 Checked<Profile> load_profile(const std::string& name,
                               const std::vector<std::string>& directories) {
   Diagnostics problems;
-  std::string searched;
   for (const auto& directory : directories) {
-    if (!has_profile(name, {directory})) {
-      searched += (searched.empty() ? "" : " and ") + directory;
-      continue;
-    }
+    if (!has_profile(name, {directory})) continue;
     const auto path = (fs::path{directory} / (name + ".toml")).string();
     const auto opened = open_trusted(path, std::nullopt);
     const auto text = opened ? read_all(opened->file.get(), max_profile_bytes) : opened.error();
@@ -148,7 +145,8 @@ Checked<Profile> load_profile(const std::string& name,
     problems.file_error(path, text.error().message);
     return problems;
   }
-  problems.error({}, "", "there is no profile " + printable(name) + " in " + searched);
+  problems.error({}, "",
+                 "there is no profile " + printable(name) + " in " + joined(directories, " and "));
   return problems;
 }
 

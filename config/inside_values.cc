@@ -40,6 +40,15 @@ std::optional<PlacedPattern> read_budget_host(const Node& node, const Reader& re
                       "write its name, without a port");
 }
 
+template <class Pattern>
+std::optional<Pattern> read_pattern(const Node& node, const Reader& reader) {
+  const auto* text = node.as<std::string>();
+  if (text == nullptr) return reader.wrong_type(node, "a string");
+  auto pattern = Pattern::parse(*text);
+  if (!pattern) return reader.error(node, pattern.error().message);
+  return std::move(*pattern);
+}
+
 // Those that only capabilities have come last.
 constexpr std::array request_fields{
     field<&RequestSettings::host, read_request_host>("host"),
@@ -136,11 +145,7 @@ std::optional<PlacedPattern> SecretHostElement::read(const Node& node, const Rea
 }
 
 std::optional<acl::PathPattern> PathPatternElement::read(const Node& node, const Reader& reader) {
-  const auto* text = node.as<std::string>();
-  if (text == nullptr) return reader.wrong_type(node, "a string");
-  auto pattern = acl::PathPattern::parse(*text);
-  if (!pattern) return reader.error(node, pattern.error().message);
-  return std::move(*pattern);
+  return read_pattern<acl::PathPattern>(node, reader);
 }
 
 std::optional<std::string> MethodElement::read(const Node& node, const Reader& reader) {
@@ -166,11 +171,7 @@ std::optional<std::string> QueryElement::read(const Node& node, const Reader& re
 }
 
 std::optional<acl::RefPattern> RefElement::read(const Node& node, const Reader& reader) {
-  const auto* text = node.as<std::string>();
-  if (text == nullptr) return reader.wrong_type(node, "a string");
-  auto pattern = acl::RefPattern::parse(*text);
-  if (!pattern) return reader.error(node, pattern.error().message);
-  return std::move(*pattern);
+  return read_pattern<acl::RefPattern>(node, reader);
 }
 
 std::optional<CanSettings> CanElement::read(const Node& node, const Reader& reader) {

@@ -25,14 +25,12 @@ constexpr std::array<LimitKey, 6> all_limit_keys{{
     {"disk_mb", &Limits::disk_mb, 1, 1 << 30},
 }};
 
-struct TagElement {
+struct TagElement : TextElement {
   static constexpr std::string_view list_type = "list of tags";
   static constexpr bool may_repeat = true;
-  using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader) {
     return Text::read(node, reader);
   }
-  static std::string print(const Value& value) { return Text::print(value); }
 };
 
 bool is_variable_name(std::string_view name) {

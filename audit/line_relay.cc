@@ -11,6 +11,7 @@
 #include <string>
 
 #include "audit/log.h"
+#include "base/local_socket.h"
 #include "base/pack.h"
 
 namespace stile::audit {
@@ -19,17 +20,9 @@ namespace {
 // Longer than the log itself waits for a slow disk.
 constexpr int patience_ms = 5000;
 
-bool wait_for(int fd, short events, int timeout_ms) {
-  pollfd entry{fd, events, 0};
-  int count = 0;
-  while ((count = ::poll(&entry, 1, timeout_ms)) < 0 && errno == EINTR) {
-  }
-  return count > 0;
-}
-
 bool send_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
-    if (!wait_for(fd, POLLOUT, patience_ms)) return false;
+    if (!wait_until_ready(fd, POLLOUT, patience_ms)) return false;
     const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
@@ -42,7 +35,7 @@ bool send_all(int fd, std::string_view bytes) {
 
 bool receive_all(int fd, char* to, std::size_t size, int timeout_ms) {
   while (size > 0) {
-    if (!wait_for(fd, POLLIN, timeout_ms)) return false;
+    if (!wait_until_ready(fd, POLLIN, timeout_ms)) return false;
     const ssize_t got = ::recv(fd, to, size, MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) return false;
     if (got < 0) continue;

@@ -1,7 +1,6 @@
 // files: whole files, read with a limit and replaced in one step.
 #include "base/files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,8 +10,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <memory>
 
+#include "base/directory.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
 
@@ -92,17 +91,11 @@ Result<bool> remove_file(int directory, const std::string& name) {
 }
 
 Result<std::vector<std::string>> names_in(int directory) {
-  UniqueFd copy{::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream{copy ? ::fdopendir(copy.get()) : nullptr,
-                                                   ::closedir};
+  auto stream = DirectoryStream::of(directory);
   if (!stream) return Error{error_text(errno)};
-  static_cast<void>(copy.release());  // closedir closes it
   std::vector<std::string> names;
-  errno = 0;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone
-  while (const dirent* entry = ::readdir(stream.get())) {
+  while (const dirent* entry = stream.next()) {
     if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-    errno = 0;
   }
   if (errno != 0) return Error{error_text(errno)};
   std::sort(names.begin(), names.end());

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/json_value.h"
 #include "base/terminal.h"
-#include "cli/json.h"
 
 namespace stile::cli {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_value.h"
 #include "base/terminal.h"
-#include "cli/json.h"
 
 namespace stile::cli {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/json.h"
+#include "base/json_value.h"
 
 namespace stile::cli {
 

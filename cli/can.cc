@@ -4,10 +4,11 @@
 #include <iostream>
 #include <memory>
 
+#include "base/joined.h"
+#include "base/json_value.h"
 #include "base/quoted.h"
 #include "base/table.h"
 #include "cli/command_list.h"
-#include "cli/json.h"
 #include "config/capability.h"
 
 namespace stile::cli {
@@ -18,16 +19,10 @@ struct CanOptions {
   bool json = false;
 };
 
-std::string joined_texts(const std::vector<acl::PathPattern>& paths) {
-  std::string out;
-  for (const auto& path : paths) out += (out.empty() ? "" : " ") + path.text();
-  return out.empty() ? "any path" : out;
-}
-
-std::string joined_words(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : ",") + word;
-  return out;
+std::string text_of(const std::vector<acl::PathPattern>& paths) {
+  const auto text = joined_texts(
+      paths, [](const acl::PathPattern& path) { return path.text(); }, " ");
+  return text.empty() ? "any path" : text;
 }
 
 Json json_of(const config::RequestSettings& request) {
@@ -76,11 +71,11 @@ void print(const config::Capability& capability,
     std::cout << "With sample parameters:\n";
   Table table{{{"HOST"}, {"METHODS"}, {"PATHS", Column::Align::left, Column::Cut::never}}};
   for (const auto& request : requests) {
-    auto paths = joined_texts(request.paths);
-    if (!request.queries.empty()) paths += " ?" + joined_words(request.queries);
+    auto paths = text_of(request.paths);
+    if (!request.queries.empty()) paths += " ?" + joined(request.queries, ",");
     auto host = request.host.pattern.text();
     if (request.plain_http) host += " (also http)";
-    table.add({host, joined_words(request.methods), paths});
+    table.add({host, joined(request.methods, ","), paths});
   }
   table.print(std::cout, Terminal::of_output());
   std::cout << "\nIt cannot prevent:\n";

@@ -7,11 +7,11 @@
 #include <cerrno>
 
 #include "base/files.h"
+#include "base/json_value.h"
 #include "base/quoted.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
 #include "cli/command.h"
-#include "cli/json.h"
 
 namespace stile::cli {
 namespace {

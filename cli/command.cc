@@ -8,6 +8,7 @@
 #include <iostream>
 #include <utility>
 
+#include "base/joined.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
 
@@ -172,11 +173,7 @@ std::string usage_problem(const Chosen& chosen, const CLI::ParseError& error) {
       return "unknown option " + in_quotes(name) + meant(name, known);
     }
   }
-  if (!names.empty()) {
-    std::string list;
-    for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
-    return "a command is missing: " + list;
-  }
+  if (!names.empty()) return "a command is missing: " + joined(names);
   if (const auto left = app->remaining(); !left.empty() && left.front() != "--") {
     const bool is_option = left.front().size() > 1 && left.front().starts_with('-');
     if (is_option) return "unknown option " + in_quotes(left.front());

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <iostream>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "base/quoted.h"
@@ -76,6 +78,24 @@ CommandOutcome<control::ControlClient> connect(const std::vector<std::string>& p
     problem = failure_of(client.error(), path);
   }
   return problem ? *problem : no_daemon_at(paths);
+}
+
+int print_failure(const CommandFailure& failure, bool is_json) {
+  std::cout.flush();
+  // The message may contain text from agents, so it is escaped. Line by line: several errors in a
+  // config are several lines.
+  std::istringstream lines{failure.message};
+  std::string_view before = "stile: ";
+  for (std::string line; std::getline(lines, line); before = "  ") {
+    std::cerr << before << printable(line) << '\n';
+  }
+  if (!failure.advice.empty()) std::cerr << "  next: " << failure.advice << '\n';
+  if (!failure.note.empty()) std::cerr << "  note: " << failure.note << '\n';
+  if (is_json) {
+    const Json error{{"code", failure.code}, {"message", failure.message}};
+    std::cout << dump({{"ok", false}, {"error", error}}) << '\n';
+  }
+  return failure.status;
 }
 
 }  // namespace stile::cli

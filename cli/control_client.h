@@ -1,10 +1,11 @@
-// Connects to the daemon's control socket, with advice if that fails.
+// Connects to the daemon's control socket, and shows what failed with the command to run next.
 #pragma once
 
 #include <boost/system/result.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json_value.h"
 #include "control/client.h"
 
 namespace stile::cli {
@@ -19,6 +20,15 @@ struct CommandFailure {
 };
 template <class T>
 using CommandOutcome = boost::system::result<T, CommandFailure>;
+
+// Of the daemon or the spawner. A separate type, because Json converts to and from nearly
+// everything.
+struct Answer {
+  Json json;
+};
+
+// Prints a failure on stderr, and as JSON on stdout for --json. Returns the exit status.
+[[nodiscard]] int print_failure(const CommandFailure& failure, bool is_json);
 
 // A failure to talk to the daemon, with advice.
 [[nodiscard]] CommandFailure failure_of(const control::ClientError& error, const std::string& path);

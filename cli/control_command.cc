@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <span>
 #include <sstream>
 
+#include "base/joined.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
 #include "base/table.h"
@@ -64,10 +66,7 @@ std::string known_agents(control::ControlClient& client, const std::string& want
   const auto near = nearest(wanted, {ids.begin(), ids.end()});
   if (!near.empty()) return "; did you mean " + std::string{near} + '?';
   if (ids.empty()) return "; there are no agents";
-  std::string list;
-  for (std::size_t i = 0; i < ids.size() && i < most_listed; ++i) {
-    list += (list.empty() ? "" : ", ") + ids[i];
-  }
+  auto list = joined(std::span{ids}.first(std::min(ids.size(), most_listed)));
   if (ids.size() > most_listed)
     list += " and " + std::to_string(ids.size() - most_listed) + " more";
   return "; there are: " + list;
@@ -129,12 +128,12 @@ CommandOutcome<control::ControlClient> connect(const ControlOptions& options, Ac
   return reader ? std::move(reader) : std::move(client);
 }
 
-CommandOutcome<ControlAnswer> send_request(control::ControlClient& client, const Json& request) {
+CommandOutcome<Answer> send_request(control::ControlClient& client, const Json& request) {
   return send_text(client, dump(request), request);
 }
 
-CommandOutcome<ControlAnswer> send_text(control::ControlClient& client, std::string_view text,
-                                        const Json& request) {
+CommandOutcome<Answer> send_text(control::ControlClient& client, std::string_view text,
+                                 const Json& request) {
   const auto line = client.ask(text);
   if (!line) return failure_of(line.error(), client.path());
   Json answer = Json::parse(*line);
@@ -145,7 +144,7 @@ CommandOutcome<ControlAnswer> send_text(control::ControlClient& client, std::str
         "journalctl -u stiled -n 50"};
   }
   if (!flag_of(answer, "ok")) return refused(client, request, answer);
-  return ControlAnswer{std::move(answer)};
+  return Answer{std::move(answer)};
 }
 
 std::string addressed(std::string command, const ControlOptions& options) {
@@ -158,23 +157,9 @@ std::string addressed(std::string command, const ControlOptions& options) {
 }
 
 int report(const CommandFailure& failure, const ControlOptions& options) {
-  std::cout.flush();
-  // The message may contain text from agents, so it is escaped. Line by line: several errors in a
-  // config are several lines.
-  std::istringstream lines{failure.message};
-  std::string_view before = "stile: ";
-  for (std::string line; std::getline(lines, line); before = "  ") {
-    std::cerr << before << printable(line) << '\n';
-  }
-  if (!failure.advice.empty()) {
-    std::cerr << "  next: " << addressed(failure.advice, options) << '\n';
-  }
-  if (!failure.note.empty()) std::cerr << "  note: " << failure.note << '\n';
-  if (options.json) {
-    const Json error{{"code", failure.code}, {"message", failure.message}};
-    std::cout << dump({{"ok", false}, {"error", error}}) << '\n';
-  }
-  return failure.status;
+  CommandFailure shown = failure;
+  shown.advice = addressed(std::move(shown.advice), options);
+  return print_failure(shown, options.json);
 }
 
 void print_rejected_cards(const Json& answer, const Terminal& terminal) {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/json_value.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
-#include "cli/json.h"
 
 namespace stile::cli {
 
@@ -31,18 +31,13 @@ enum class Peers : std::uint8_t { daemon, daemon_or_run };
                                                              Access access,
                                                              Peers peers = Peers::daemon_or_run);
 
-// The daemon's answer. A separate type, because Json converts to and from nearly everything.
-struct ControlAnswer {
-  Json json;
-};
-
 // Sends one request and waits for its answer. An answer that is not ok becomes a failure, with
 // advice that fits its code.
-[[nodiscard]] CommandOutcome<ControlAnswer> send_request(control::ControlClient& client,
-                                                         const Json& request);
+[[nodiscard]] CommandOutcome<Answer> send_request(control::ControlClient& client,
+                                                  const Json& request);
 // The same for a request that is already text; `request` is used only for advice.
-[[nodiscard]] CommandOutcome<ControlAnswer> send_text(control::ControlClient& client,
-                                                      std::string_view text, const Json& request);
+[[nodiscard]] CommandOutcome<Answer> send_text(control::ControlClient& client,
+                                               std::string_view text, const Json& request);
 
 // A command of `stile` for the same daemon or run: with the --socket or --run that was given.
 [[nodiscard]] std::string addressed(std::string command, const ControlOptions& options);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/joined.h"
+
 namespace stile::cli {
 namespace {
 
@@ -96,9 +98,7 @@ std::string string_literal(const std::string& word) {
 }
 
 std::string quoted_list(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : ", ") + string_literal(word);
-  return out;
+  return joined_texts(words, string_literal);
 }
 
 // One string per line, in the style of the list: a trailing comma only if there was one.

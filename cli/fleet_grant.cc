@@ -4,10 +4,10 @@
 #include <iostream>
 
 #include "base/json.h"
+#include "base/json_value.h"
 #include "base/quoted.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/json.h"
 #include "config/json_loader.h"
 #include "config/load.h"
 #include "fleet/canonical.h"

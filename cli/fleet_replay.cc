@@ -6,9 +6,9 @@
 #include <iostream>
 #include <memory>
 
+#include "base/json_value.h"
 #include "base/unique_fd.h"
 #include "cli/from_daemon.h"
-#include "cli/json.h"
 #include "cli/replay.h"
 #include "cli/used_config.h"
 

@@ -5,9 +5,9 @@
 #include <set>
 #include <thread>
 
+#include "base/json_value.h"
 #include "base/table.h"
 #include "cli/command.h"
-#include "cli/json.h"
 #include "fleet/ledger.h"
 #include "fleet/settings.h"
 

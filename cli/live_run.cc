@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "base/joined.h"
 #include "base/quoted.h"
 #include "cli/command.h"
 #include "config/diagnostics.h"
@@ -19,9 +20,7 @@ std::string described(const control::RunSocket& run) {
 }
 
 std::string list_of_runs(const std::vector<control::RunSocket>& runs) {
-  std::string list;
-  for (const auto& run : runs) list += (list.empty() ? "" : "\n        ") + described(run);
-  return list;
+  return joined_texts(runs, described, "\n        ");
 }
 
 }  // namespace

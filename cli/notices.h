@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/json.h"
+#include "base/json_value.h"
 
 namespace stile::cli {
 

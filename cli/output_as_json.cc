@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "cli/json.h"
+#include "base/json_value.h"
 
 namespace stile::cli {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "base/json_value.h"
 #include "base/terminal.h"
-#include "cli/json.h"
 #include "cli/replay.h"
 #include "cli/rule_diff.h"
 

@@ -4,10 +4,10 @@
 #include <iostream>
 #include <memory>
 
+#include "base/json_value.h"
 #include "base/quoted.h"
 #include "base/table.h"
 #include "cli/command_list.h"
-#include "cli/json.h"
 
 namespace stile::cli {
 namespace {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/joined.h"
 #include "base/units.h"
 #include "base/unix_time.h"
 
@@ -32,11 +33,10 @@ Patterns without(const Patterns& all, const Patterns& taken) {
   return rest;
 }
 
-template <class List, class Text>
-std::string join(const List& list, Text&& text) {
-  std::string out;
-  for (const auto& item : list) out += (out.empty() ? "" : ", ") + text(item);
-  return out.empty() ? "none" : out;
+template <class List, class TextOf>
+std::string joined_or_none(const List& list, const TextOf& text_of) {
+  const auto text = joined_texts(list, text_of);
+  return text.empty() ? "none" : text;
 }
 
 std::string size_or_none(const std::optional<std::uint64_t>& size) {
@@ -53,11 +53,11 @@ Facts facts_of(const acl::AgentPolicy& policy) {
     return item.prefix.text() + (item.hosts ? " for some hosts" : "");
   };
   return {{"mode", std::string{text(policy.mode)}},
-          {"source", join(policy.sources, text_of)},
-          {"ports", join(policy.ports, number)},
-          {"http_ports", join(policy.http_ports, number)},
-          {"allow_ip", join(policy.allow_ip, text_of)},
-          {"private_exceptions", join(policy.private_exceptions, exception)},
+          {"source", joined_or_none(policy.sources, text_of)},
+          {"ports", joined_or_none(policy.ports, number)},
+          {"http_ports", joined_or_none(policy.http_ports, number)},
+          {"allow_ip", joined_or_none(policy.allow_ip, text_of)},
+          {"private_exceptions", joined_or_none(policy.private_exceptions, exception)},
           {"sni", policy.check_sni ? "match" : "off"},
           {"ech", text(policy.ech)},
           {"expires", policy.expires ? time_text(*policy.expires) : "none"},

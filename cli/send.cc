@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/joined.h"
 #include "base/quoted.h"
 #include "base/terminal.h"
 #include "cli/command_list.h"
@@ -59,7 +60,7 @@ void show_files(const Json& last) {
 int follow(const SpawnerOptions& options, const FollowedTask& task) {
   const auto last =
       follow_output(options, task, [&](const Json& piece) { show_piece(piece, options); });
-  if (!last) return report_failure(last.error(), options);
+  if (!last) return print_failure(last.error(), options.json);
   if (!options.json) show_files(last->json);
   const auto status = text_of(last->json, "status");
   if (status == "running" || status == "completed") return fine;
@@ -71,11 +72,10 @@ int follow(const SpawnerOptions& options, const FollowedTask& task) {
 }
 
 int run_send(const SendOptions& options) {
-  std::string message;
-  for (const auto& word : options.words) message += (message.empty() ? "" : " ") + word;
+  const auto message = joined(options.words, " ") + '\n';
   const auto answer = ask_spawner(
-      options.spawner, {{"action", "run"}, {"task_id", options.id}, {"message", message + '\n'}});
-  if (!answer) return report_failure(answer.error(), options.spawner);
+      options.spawner, {{"action", "run"}, {"task_id", options.id}, {"message", message}});
+  if (!answer) return print_failure(answer.error(), options.spawner.json);
   if (options.no_wait) {
     if (options.spawner.json) {
       std::cout << dump(answer->json) << '\n';

@@ -70,7 +70,7 @@ int spawn(const SpawnOptions& options) {
   Json request{{"action", "spawn"}, {"template", options.what}};
   if (is_card(options.what)) {
     const auto read = request_of_card(options.what);
-    if (!read) return report_failure(read.error(), options.spawner);
+    if (!read) return print_failure(read.error(), options.spawner.json);
     request = *read;
   }
   if (!options.id.empty()) request.set("task_id", options.id);
@@ -93,7 +93,7 @@ int spawn(const SpawnOptions& options) {
     request.set("card", narrower);
   }
   const auto answer = ask_spawner(options.spawner, request);
-  if (!answer) return report_failure(answer.error(), options.spawner);
+  if (!answer) return print_failure(answer.error(), options.spawner.json);
   if (options.spawner.json) {
     std::cout << dump(answer->json) << '\n';
     return fine;
@@ -120,13 +120,13 @@ int stop(const StopOptions& options) {
   const bool has_group = options.all || !options.tag.empty();
   if (options.ids.empty() == !has_group) return misuse("stop", "name workers, or --all, or --tag");
   const auto ids = ids_to_stop(options);
-  if (!ids) return report_failure(ids.error(), options.spawner);
+  if (!ids) return print_failure(ids.error(), options.spawner.json);
   int status = fine;
   Json stopped = Json::list();
   for (const auto& id : *ids) {
     const auto answer = ask_spawner(options.spawner, {{"action", "terminate"}, {"task_id", id}});
     if (!answer) {
-      status = report_failure(answer.error(), {options.spawner.socket, false});
+      status = print_failure(answer.error(), false);
     } else {
       stopped.add(id);
       if (!options.spawner.json) std::cout << id << " terminated\n";

@@ -2,26 +2,17 @@
 #include "cli/spawner_client.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
-#include <sstream>
 
-#include "base/quoted.h"
 #include "control/client.h"
+#include "control/daemon_sockets.h"
 
 namespace stile::cli {
 namespace {
 
-constexpr const char* default_spawner = "/run/agent-spawner/spawner.sock";
 constexpr std::chrono::seconds longest_answer{90};
 constexpr std::uint64_t wait_seconds = 30;
 constexpr std::size_t most_kept_bytes = 256U << 10U;  // of the output of a task
-
-std::string socket_of(const SpawnerOptions& options) {
-  if (!options.socket.empty()) return options.socket;
-  const char* named = ::secure_getenv("STILE_SPAWNER");
-  return named != nullptr && *named != '\0' ? named : default_spawner;
-}
 
 CommandFailure failure_of_client(const control::ClientError& error, const std::string& path) {
   using Kind = control::ClientError::Kind;
@@ -45,8 +36,8 @@ void add_spawner_options(Command& command, SpawnerOptions& options) {
   command.flag("--json", options.json, "for programs");
 }
 
-CommandOutcome<SpawnerAnswer> ask_spawner(const SpawnerOptions& options, const Json& request) {
-  const auto path = socket_of(options);
+CommandOutcome<Answer> ask_spawner(const SpawnerOptions& options, const Json& request) {
+  const auto path = control::spawner_socket(options.socket);
   auto client = control::ControlClient::connect(path, {longest_answer});
   if (!client) return failure_of_client(client.error(), path);
   const auto line = client->ask(dump(request));
@@ -59,7 +50,7 @@ CommandOutcome<SpawnerAnswer> ask_spawner(const SpawnerOptions& options, const J
   if (has(answer, "error")) {
     return CommandFailure{failed, "refused", text_of(answer, "error"), ""};
   }
-  return SpawnerAnswer{std::move(answer)};
+  return Answer{std::move(answer)};
 }
 
 bool is_tagged(const Json& worker, const std::string& tag) {
@@ -67,19 +58,8 @@ bool is_tagged(const Json& worker, const std::string& tag) {
   return std::any_of(tags.begin(), tags.end(), [&](const Json& one) { return one.text() == tag; });
 }
 
-int report_failure(const CommandFailure& failure, const SpawnerOptions& options) {
-  std::cout.flush();
-  std::cerr << "stile: " << printable(failure.message) << '\n';
-  if (!failure.advice.empty()) std::cerr << "  next: " << failure.advice << '\n';
-  if (options.json) {
-    const Json error{{"code", failure.code}, {"message", failure.message}};
-    std::cout << dump({{"ok", false}, {"error", error}}) << '\n';
-  }
-  return failure.status;
-}
-
-CommandOutcome<SpawnerAnswer> follow_output(const SpawnerOptions& options, const FollowedTask& task,
-                                            const ShowPiece& show) {
+CommandOutcome<Answer> follow_output(const SpawnerOptions& options, const FollowedTask& task,
+                                     const ShowPiece& show) {
   Json request{{"action", "output"}, {"task_id", task.worker}};
   if (!task.run.empty()) request.set("run", Json::parse(task.run));
   if (task.until_end) request.set("wait_seconds", wait_seconds);

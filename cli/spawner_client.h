@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
+#include "base/json_value.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
-#include "cli/json.h"
 
 namespace stile::cli {
 
@@ -19,21 +19,13 @@ struct SpawnerOptions {
 // --spawner and --json.
 void add_spawner_options(Command& command, SpawnerOptions& options);
 
-// The spawner's answer. A separate type, because Json converts to and from nearly everything.
-struct SpawnerAnswer {
-  Json json;
-};
-
 // One request and its answer, which may take as long as a worker needs to start or to end. An
 // answer with `error` becomes a failure.
-[[nodiscard]] CommandOutcome<SpawnerAnswer> ask_spawner(const SpawnerOptions& options,
-                                                        const Json& request);
+[[nodiscard]] CommandOutcome<Answer> ask_spawner(const SpawnerOptions& options,
+                                                 const Json& request);
 
 // Whether a worker in the spawner's list has the tag.
 [[nodiscard]] bool is_tagged(const Json& worker, const std::string& tag);
-
-// Prints a failure on stderr (and as JSON on stdout with --json). Returns the exit status.
-[[nodiscard]] int report_failure(const CommandFailure& failure, const SpawnerOptions& options);
 
 // Follows the output of a task, piece by piece, until the task ends, or only what there is now.
 // Returns the last answer.
@@ -43,8 +35,7 @@ struct FollowedTask {
   std::string run;  // a number; "": the latest
   bool until_end = true;
 };
-[[nodiscard]] CommandOutcome<SpawnerAnswer> follow_output(const SpawnerOptions& options,
-                                                          const FollowedTask& task,
-                                                          const ShowPiece& show);
+[[nodiscard]] CommandOutcome<Answer> follow_output(const SpawnerOptions& options,
+                                                   const FollowedTask& task, const ShowPiece& show);
 
 }  // namespace stile::cli

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/joined.h"
 #include "base/quoted.h"
 #include "cli/allowlist.h"
 #include "cli/command_list.h"
@@ -166,8 +167,7 @@ void print_card(const AgentAllowlist& list) {
 // Flags and cards are for one agent. They are printed alone, for use with $(…) and > FILE.
 int print_for_one(const SuggestOptions& options, const std::vector<AgentAllowlist>& lists) {
   if (lists.size() != 1) {
-    std::string names;
-    for (const auto& list : lists) names += (names.empty() ? "" : ", ") + list.agent;
+    const auto names = joined_texts(lists, [](const AgentAllowlist& list) { return list.agent; });
     const bool is_none = lists.empty();
     return report({failed, "no-agent",
                    is_none ? "no requests in this log" : "the log has several agents: " + names,

@@ -31,7 +31,7 @@ CommandFailure failure_at(const control::ClientError& error, const std::string& 
   return {failed, "no-answer", error.message, "journalctl -u stile-web -n 50"};
 }
 
-CommandOutcome<ControlAnswer> ask_for_link(const std::vector<std::string>& paths) {
+CommandOutcome<Answer> ask_for_link(const std::vector<std::string>& paths) {
   for (const auto& path : paths) {
     auto client = control::ControlClient::connect(path, bounds);
     if (!client && client.error().kind == control::ClientError::Kind::absent) continue;
@@ -43,7 +43,7 @@ CommandOutcome<ControlAnswer> ask_for_link(const std::vector<std::string>& paths
       return CommandFailure{failed, "no-answer", "stile-web at " + path + " gave no link",
                             "journalctl -u stile-web -n 50"};
     }
-    return ControlAnswer{std::move(answer)};
+    return Answer{std::move(answer)};
   }
   return no_page(paths);
 }

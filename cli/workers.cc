@@ -80,7 +80,7 @@ int run_workers(const WorkersOptions& options) {
   const auto answer =
       is_one ? ask_spawner(options.spawner, {{"action", "status"}, {"task_id", options.id}})
              : ask_spawner(options.spawner, {{"action", "list"}});
-  if (!answer) return report_failure(answer.error(), options.spawner);
+  if (!answer) return print_failure(answer.error(), options.spawner.json);
   if (is_one) {
     if (!options.spawner.json) return print_worker(answer->json);
     std::cout << dump(answer->json) << '\n';

@@ -15,6 +15,7 @@
 
 #include "acl/pattern.h"
 #include "base/files.h"
+#include "base/joined.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
@@ -239,8 +240,7 @@ std::string problem_of_command(const CLI::App& app, int argc, char** argv) {
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(command->get_name());
   }
-  std::string list;
-  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+  const auto list = joined(names);
   for (int i = 1; i < argc; ++i) {
     const std::string word{argv[i]};
     if (word == "-c" || word == "--config") {

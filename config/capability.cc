@@ -15,6 +15,7 @@
 #include "base/program.h"
 #include "base/quoted.h"
 #include "base/unique_fd.h"
+#include "config/fields.h"
 #include "config/inside_values.h"
 #include "config/launch.h"
 #include "config/settings_reader.h"
@@ -100,20 +101,20 @@ bool is_capability_name(std::string_view name) {
          });
 }
 
+constexpr std::array secret_fields{
+    field<&SecretAdvice::header, Text::read>("header"),
+    field<&SecretAdvice::format, Text::read>("format"),
+    field<&SecretAdvice::basic_user, Text::read>("basic_user"),
+    field<&SecretAdvice::agent_env, Text::read>("agent_env"),
+};
+
 std::optional<SecretAdvice> read_secret_advice(const Node& node, const Reader& reader) {
   const auto* table = node.as<Node::Table>();
   if (table == nullptr) return reader.wrong_type(node, "a table");
   SecretAdvice advice;
   for (const auto& member : *table) {
-    std::string* place = member.key == "header"       ? &advice.header
-                         : member.key == "format"     ? &advice.format
-                         : member.key == "basic_user" ? &advice.basic_user
-                         : member.key == "agent_env"  ? &advice.agent_env
-                                                      : nullptr;
-    if (place == nullptr) {
-      unknown_key(member, reader, {"header", "format", "basic_user", "agent_env"});
-    } else if (auto text = Text::read(member.value, reader)) {
-      *place = std::move(*text);
+    if (!read_field(secret_fields, member, reader, advice)) {
+      unknown_key(member, reader, names_of(secret_fields));
     }
   }
   return advice;

@@ -1,9 +1,8 @@
 // Text to Endpoint and back.
 #include "config/endpoint.h"
 
-#include <sys/un.h>
-
 #include "acl/host.h"
+#include "base/local_socket.h"
 
 namespace stile::config {
 namespace {
@@ -14,9 +13,8 @@ constexpr std::uint16_t dns_port = 53;
 Result<Endpoint> parse_unix(std::string_view path) {
   if (path.empty() || path.front() != '/') return Error{"the path after unix: must begin with /"};
   if (path.find('\0') != std::string_view::npos) return Error{"a NUL byte in a path"};
-  if (path.size() >= sizeof(sockaddr_un::sun_path)) {
-    return Error{"a unix socket's path has at most " +
-                 std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes"};
+  if (path.size() > max_socket_path) {
+    return Error{"a unix socket's path has at most " + std::to_string(max_socket_path) + " bytes"};
   }
   return Endpoint{{}, 0, std::string{path}};
 }

@@ -30,6 +30,30 @@ std::vector<std::string_view> egress_names() {
   return names;
 }
 
+struct Table {
+  const Node& node;
+  const Node::Table& members;
+};
+// What is neither a list nor a table in it is reported.
+std::vector<Table> tables_in(const Node& node, const Reader& reader, std::string_view list_type,
+                             std::string_view type) {
+  std::vector<Table> tables;
+  const auto* list = node.as<Node::Array>();
+  if (list == nullptr) {
+    reader.wrong_type(node, list_type);
+    return tables;
+  }
+  for (const auto& element : *list) {
+    const auto* table = element.as<Node::Table>();
+    if (table == nullptr) {
+      reader.wrong_type(element, type);
+    } else {
+      tables.push_back({element, *table});
+    }
+  }
+  return tables;
+}
+
 template <class T>
 void append(std::vector<T>& into, std::vector<T> more) {
   std::move(more.begin(), more.end(), std::back_inserter(into));
@@ -118,19 +142,10 @@ class Layering {
 
   void add_agents(const Node& node, const Reader& reader, const FleetPolicy& policy,
                   const std::map<std::string, FleetSlice>& slices) {
-    const auto* list = node.as<Node::Array>();
-    if (list == nullptr) {
-      reader.wrong_type(node, "a list of agents");
-      return;
-    }
-    for (const auto& element : *list) {
-      const auto* table = element.as<Node::Table>();
-      if (table == nullptr) {
-        reader.wrong_type(element, "an agent (object)");
-        continue;
-      }
+    const auto tables = tables_in(node, reader, "a list of agents", "an agent (object)");
+    for (const auto& [element, table] : tables) {
       FleetAgent agent{policy.file(), json_text(element), policy.not_after, 0, 0};
-      for (const auto& member : *table) {
+      for (const auto& member : table) {
         const auto* id = member.value.as<std::string>();
         if ((member.key != "id" && member.key != "agent_id") || id == nullptr) continue;
         if (const auto slice = slices.find(*id); slice != slices.end()) {
@@ -143,19 +158,10 @@ class Layering {
   }
 
   void add_grants(const Node& node, Reader reader, const FleetPolicy& policy) {
-    const auto* list = node.as<Node::Array>();
-    if (list == nullptr) {
-      reader.wrong_type(node, "a list of grants");
-      return;
-    }
-    for (const auto& element : *list) {
-      const auto* table = element.as<Node::Table>();
-      if (table == nullptr) {
-        reader.wrong_type(element, "a grant (object)");
-        continue;
-      }
+    const auto tables = tables_in(node, reader, "a list of grants", "a grant (object)");
+    for (const auto& [element, table] : tables) {
       FleetGrant grant{policy.file(), {}, {}, policy.not_after};
-      for (const auto& member : *table) {
+      for (const auto& member : table) {
         reader.key = "grant." + member.key.substr(0, 64);
         if (member.key == "agent") {
           grant.agent = AgentId::read(member.value, reader).value_or("");
@@ -179,18 +185,9 @@ class Layering {
   }
 
   void add_secrets(const Node& node, const Reader& reader) {
-    const auto* list = node.as<Node::Array>();
-    if (list == nullptr) {
-      reader.wrong_type(node, "a list of secrets");
-      return;
-    }
-    for (const auto& element : *list) {
-      const auto* table = element.as<Node::Table>();
-      if (table == nullptr) {
-        reader.wrong_type(element, "a secret (object)");
-        continue;
-      }
-      auto secret = read_secret(element, *table, reader);
+    const auto tables = tables_in(node, reader, "a list of secrets", "a secret (object)");
+    for (const auto& [element, table] : tables) {
+      auto secret = read_secret(element, table, reader);
       if (!secret.command.empty()) {
         reader.error(element, "a fleet's policy cannot run commands on a host",
                      "name a file or a credential");
@@ -215,18 +212,9 @@ class Layering {
   }
 
   void add_scans(const Node& node, const Reader& reader) {
-    const auto* list = node.as<Node::Array>();
-    if (list == nullptr) {
-      reader.wrong_type(node, "a list of scans");
-      return;
-    }
-    for (const auto& element : *list) {
-      const auto* table = element.as<Node::Table>();
-      if (table == nullptr) {
-        reader.wrong_type(element, "a scan (object)");
-        continue;
-      }
-      auto scan = read_scan(element, *table, reader);
+    const auto tables = tables_in(node, reader, "a list of scans", "a scan (object)");
+    for (const auto& [element, table] : tables) {
+      auto scan = read_scan(element, table, reader);
       if (scans_.insert(scan.name).second) settings_.scan.push_back(std::move(scan));
     }
   }

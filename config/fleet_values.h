@@ -5,16 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "config/values.h"
+#include "config/list_values.h"
 
 namespace stile::config {
 
-struct StoreElement {  // "https://host:port"
+struct StoreElement : TextElement {  // "https://host:port"
   static constexpr std::string_view list_type = "list of https://host:port";
-  static constexpr bool may_repeat = false;
-  using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return Text::print(value); }
 };
 
 struct StorePrefix {  // "/stile": no slash at its end
@@ -29,12 +26,9 @@ struct HostOrNone {
   static std::string print(const std::string& value) { return Text::print(value); }
 };
 
-struct LabelElement {
+struct LabelElement : TextElement {
   static constexpr std::string_view list_type = "list of labels";
-  static constexpr bool may_repeat = false;
-  using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return Text::print(value); }
 };
 
 // Lower-case labels of a-z, 0-9 and -, joined by dots; at most 253 bytes.

@@ -7,17 +7,12 @@
 
 #include "base/ascii.h"
 #include "base/quoted.h"
+#include "config/fields.h"
 #include "config/settings_reader.h"
 #include "scan/rules.h"
 
 namespace stile::config {
 namespace {
-
-// Those that only capabilities have come last.
-constexpr std::array<std::string_view, 10> request_keys{
-    "host",         "methods", "paths",      "max_body", "websocket",
-    "keep_headers", "query",   "plain_http", "refs",     "graphql_query"};
-constexpr std::size_t own_request_keys = 6;
 
 std::optional<PlacedPattern> read_request_host(const Node& node, const Reader& reader) {
   auto host = PatternElement::read(node, reader);
@@ -45,46 +40,41 @@ std::optional<PlacedPattern> read_budget_host(const Node& node, const Reader& re
                       "write its name, without a port");
 }
 
-// False: the value is invalid and was reported.
-template <class Values, class T>
-bool take(const Node& node, const Reader& reader, T& place) {
-  auto value = Values::read(node, reader);
-  if (value) place = std::move(*value);
-  return value.has_value();
+template <class Pattern>
+std::optional<Pattern> read_pattern(const Node& node, const Reader& reader) {
+  const auto* text = node.as<std::string>();
+  if (text == nullptr) return reader.wrong_type(node, "a string");
+  auto pattern = Pattern::parse(*text);
+  if (!pattern) return reader.error(node, pattern.error().message);
+  return std::move(*pattern);
 }
 
-bool read_request_key(const Member& member, const Reader& reader, RequestSettings& request) {
-  const Node& value = member.value;
-  if (member.key == "host") {
-    auto host = read_request_host(value, reader);
-    if (host) request.host = std::move(*host);
-    return host.has_value();
-  }
-  if (member.key == "methods") return take<List<MethodElement>>(value, reader, request.methods);
-  if (member.key == "paths") return take<List<PathPatternElement>>(value, reader, request.paths);
-  if (member.key == "max_body") return take<Budget>(value, reader, request.max_body);
-  if (member.key == "websocket") return take<Boolean>(value, reader, request.websocket);
-  if (member.key == "query") return take<List<QueryElement>>(value, reader, request.queries);
-  if (member.key == "refs") return take<List<RefElement>>(value, reader, request.refs);
-  if (member.key == "graphql_query") return take<Boolean>(value, reader, request.graphql_query);
-  if (member.key == "plain_http") return take<Boolean>(value, reader, request.plain_http);
-  return take<List<HeaderNameElement>>(value, reader, request.keep_headers);
-}
+// Those that only capabilities have come last.
+constexpr std::array request_fields{
+    field<&RequestSettings::host, read_request_host>("host"),
+    field<&RequestSettings::methods, List<MethodElement>::read>("methods"),
+    field<&RequestSettings::paths, List<PathPatternElement>::read>("paths"),
+    field<&RequestSettings::max_body, Budget::read>("max_body"),
+    field<&RequestSettings::websocket, Boolean::read>("websocket"),
+    field<&RequestSettings::keep_headers, List<HeaderNameElement>::read>("keep_headers"),
+    field<&RequestSettings::queries, List<QueryElement>::read>("query"),
+    field<&RequestSettings::plain_http, Boolean::read>("plain_http"),
+    field<&RequestSettings::refs, List<RefElement>::read>("refs"),
+    field<&RequestSettings::graphql_query, Boolean::read>("graphql_query"),
+};
+constexpr std::size_t own_request_fields = 6;
 
 std::optional<RequestSettings> read_request(const Node& node, const Reader& reader,
-                                            std::span<const std::string_view> keys) {
+                                            std::span<const Field<RequestSettings>> fields) {
   const auto* table = node.as<Node::Table>();
   if (table == nullptr) return reader.wrong_type(node, "a table");
   RequestSettings request;
   bool is_good = true, has_host = false;
   for (const auto& member : *table) {
-    if (std::find(keys.begin(), keys.end(), member.key) == keys.end()) {
-      unknown_key(member, reader, {keys.begin(), keys.end()});
-      is_good = false;
-      continue;
-    }
+    const auto* const found = find_field(fields, member.key);
+    if (found == nullptr) unknown_key(member, reader, names_of(fields));
     has_host = has_host || member.key == "host";
-    is_good = read_request_key(member, reader, request) && is_good;
+    is_good = found != nullptr && found->read(member.value, reader, request) && is_good;
   }
   if (!has_host) return reader.error(node, "host is missing");
   if (is_good && request.methods.empty()) return reader.error(node, "methods must not be empty");
@@ -155,11 +145,7 @@ std::optional<PlacedPattern> SecretHostElement::read(const Node& node, const Rea
 }
 
 std::optional<acl::PathPattern> PathPatternElement::read(const Node& node, const Reader& reader) {
-  const auto* text = node.as<std::string>();
-  if (text == nullptr) return reader.wrong_type(node, "a string");
-  auto pattern = acl::PathPattern::parse(*text);
-  if (!pattern) return reader.error(node, pattern.error().message);
-  return std::move(*pattern);
+  return read_pattern<acl::PathPattern>(node, reader);
 }
 
 std::optional<std::string> MethodElement::read(const Node& node, const Reader& reader) {
@@ -185,11 +171,7 @@ std::optional<std::string> QueryElement::read(const Node& node, const Reader& re
 }
 
 std::optional<acl::RefPattern> RefElement::read(const Node& node, const Reader& reader) {
-  const auto* text = node.as<std::string>();
-  if (text == nullptr) return reader.wrong_type(node, "a string");
-  auto pattern = acl::RefPattern::parse(*text);
-  if (!pattern) return reader.error(node, pattern.error().message);
-  return std::move(*pattern);
+  return read_pattern<acl::RefPattern>(node, reader);
 }
 
 std::optional<CanSettings> CanElement::read(const Node& node, const Reader& reader) {
@@ -199,12 +181,12 @@ std::optional<CanSettings> CanElement::read(const Node& node, const Reader& read
 }
 
 std::optional<RequestSettings> RequestElement::read(const Node& node, const Reader& reader) {
-  return read_request(node, reader, std::span{request_keys}.first(own_request_keys));
+  return read_request(node, reader, std::span{request_fields}.first(own_request_fields));
 }
 
 std::optional<RequestSettings> CapabilityRequestElement::read(const Node& node,
                                                               const Reader& reader) {
-  auto request = read_request(node, reader, request_keys);
+  auto request = read_request(node, reader, request_fields);
   if (!request) return std::nullopt;
   const auto is_reading = [](const std::string& method) {
     return method == "GET" || method == "HEAD";

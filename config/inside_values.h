@@ -22,24 +22,19 @@ struct SecretName {
   static std::string print(const std::string& value) { return AgentId::print(value); }
 };
 
-struct SecretNameElement {
+struct SecretNameElement : TextElement {
   static constexpr std::string_view list_type = "list of names";
-  static constexpr bool may_repeat = false;
-  using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader) {
     return SecretName::read(node, reader);
   }
-  static std::string print(const Value& value) { return Text::print(value); }
 };
 
-struct CommandWordElement {
+struct CommandWordElement : TextElement {
   static constexpr std::string_view list_type = "list of words";
   static constexpr bool may_repeat = true;
-  using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader) {
     return Text::read(node, reader);
   }
-  static std::string print(const Value& value) { return Text::print(value); }
 };
 
 struct HeaderName {
@@ -72,66 +67,52 @@ struct ScanPattern {
   static std::string print(const std::string& value) { return Text::print(value); }
 };
 
-struct SecretHostElement {  // a name or *.below, opt. with a port
+struct SecretHostElement : Element<PlacedPattern> {  // a name or *.below, opt. with a port
   static constexpr std::string_view list_type = "list of patterns";
-  static constexpr bool may_repeat = false;
-  using Value = PlacedPattern;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return PatternElement::print(value); }
 };
 
-struct PathPatternElement {
+struct PathPatternElement : Element<acl::PathPattern> {
   static constexpr std::string_view list_type = "list of paths with * and **";
-  static constexpr bool may_repeat = false;
-  using Value = acl::PathPattern;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return Text::print(value.text()); }
 };
 
-struct MethodElement {
+struct MethodElement : TextElement {
   static constexpr std::string_view list_type = "list of methods";
-  static constexpr bool may_repeat = false;
-  using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return Text::print(value); }
 };
 
-struct QueryElement {  // a whole query string
+struct QueryElement : TextElement {  // a whole query string
   static constexpr std::string_view list_type = "list of queries";
-  static constexpr bool may_repeat = false;
-  using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return Text::print(value); }
 };
 
-struct RefElement {
+struct RefElement : Element<acl::RefPattern> {
   static constexpr std::string_view list_type = "list of refs with * and **";
   static constexpr bool may_repeat = true;
-  using Value = acl::RefPattern;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return Text::print(value.text()); }
 };
 
-struct CanElement {  // its words are checked when it is expanded, see capability.h
+// Its words are checked when it is expanded, see capability.h.
+struct CanElement : Element<CanSettings> {
   static constexpr std::string_view list_type = "list of capabilities";
-  static constexpr bool may_repeat = false;
-  using Value = CanSettings;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value) { return Text::print(value.text); }
 };
 
-struct RequestElement {
+struct RequestElement : Element<RequestSettings> {
   static constexpr std::string_view list_type = "list of tables";
   static constexpr bool may_repeat = true;
-  using Value = RequestSettings;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value);
 };
 
-struct BudgetElement {
+struct BudgetElement : Element<BudgetSettings> {
   static constexpr std::string_view list_type = "list of tables";
   static constexpr bool may_repeat = true;  // two for one host are found when it is compiled
-  using Value = BudgetSettings;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value);
 };

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "base/quoted.h"
 #include "config/api_providers.h"
+#include "config/fields.h"
 #include "config/json_loader.h"
 #include "config/list_values.h"
 #include "config/settings_reader.h"
@@ -25,14 +25,12 @@ constexpr std::array<LimitKey, 6> all_limit_keys{{
     {"disk_mb", &Limits::disk_mb, 1, 1 << 30},
 }};
 
-struct TagElement {
+struct TagElement : TextElement {
   static constexpr std::string_view list_type = "list of tags";
   static constexpr bool may_repeat = true;
-  using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader) {
     return Text::read(node, reader);
   }
-  static std::string print(const Value& value) { return Text::print(value); }
 };
 
 bool is_variable_name(std::string_view name) {
@@ -52,10 +50,17 @@ std::optional<std::string> read_word(const Node& node, const Reader& reader) {
   return *text;
 }
 
-template <class T>
-void set(std::optional<T> value, T& member) {
-  if (value) member = std::move(*value);
-}
+constexpr std::array launch_fields{
+    field<&LaunchSettings::workspace, Path::read>("workspace"),
+    field<&LaunchSettings::command, read_texts>("command"),
+    field<&LaunchSettings::environment, read_variables>("environment"),
+    field<&LaunchSettings::api_provider, Text::read>("api_provider"),
+    field<&LaunchSettings::api_key_file, Path::read>("api_key_file"),
+    field<&LaunchSettings::read, List<PathElement>::read>("read"),
+    field<&LaunchSettings::write, List<PathElement>::read>("write"),
+    field<&LaunchSettings::tags, List<TagElement>::read>("tags"),
+    field<&LaunchSettings::limits, read_limits>("resource_limits"),
+};
 
 }  // namespace
 
@@ -112,29 +117,7 @@ std::optional<ResourceLimits> read_limits(const Node& node, const Reader& reader
 }
 
 bool read_launch_key(const Member& member, const Reader& reader, LaunchSettings& launch) {
-  const auto& [name, position, value] = member;
-  if (name == "workspace") {
-    set(Path::read(value, reader), launch.workspace);
-  } else if (name == "command") {
-    set(read_texts(value, reader), launch.command);
-  } else if (name == "environment") {
-    set(read_variables(value, reader), launch.environment);
-  } else if (name == "api_provider") {
-    set(Text::read(value, reader), launch.api_provider);
-  } else if (name == "api_key_file") {
-    set(Path::read(value, reader), launch.api_key_file);
-  } else if (name == "read") {
-    set(List<PathElement>::read(value, reader), launch.read);
-  } else if (name == "write") {
-    set(List<PathElement>::read(value, reader), launch.write);
-  } else if (name == "tags") {
-    set(List<TagElement>::read(value, reader), launch.tags);
-  } else if (name == "resource_limits") {
-    set(read_limits(value, reader), launch.limits);
-  } else {
-    return false;
-  }
-  return true;
+  return read_field(launch_fields, member, reader, launch);
 }
 
 Checked<LaunchSettings> parse_launch(std::string_view text, const CardOrigin& origin) {

@@ -14,10 +14,10 @@ namespace stile::config {
 
 // A list of one kind of element. All invalid elements are reported. Duplicates are errors too,
 // unless they are harmless (launchers merge several lists of hosts).
-template <class Element>
+template <class Kind>
 struct List {
-  static constexpr std::string_view type = Element::list_type;
-  using Value = typename Element::Value;
+  static constexpr std::string_view type = Kind::list_type;
+  using Value = typename Kind::Value;
 
   static std::optional<std::vector<Value>> read(const Node& node, const Reader& reader) {
     const auto* elements = node.as<Node::Array>();
@@ -26,11 +26,10 @@ struct List {
     std::unordered_set<std::string> seen;
     bool is_good = true;
     for (const auto& element : *elements) {
-      auto value = Element::read(element, reader);
+      auto value = Kind::read(element, reader);
       if (!value) {
         is_good = false;
-      } else if (auto text = Element::print(*value);
-                 !seen.insert(text).second && !Element::may_repeat) {
+      } else if (auto text = Kind::print(*value); !seen.insert(text).second && !Kind::may_repeat) {
         reader.error(element, text + " appears twice");
         is_good = false;
       } else {
@@ -44,62 +43,61 @@ struct List {
     std::string out = "[";
     for (const auto& value : values) {
       if (out.size() > 1) out += ", ";
-      out += Element::print(value);
+      out += Kind::print(value);
     }
     return out + ']';
   }
 };
 
-struct PortElement {
-  static constexpr std::string_view list_type = "list of ports";
+// What most elements have. Where may_repeat is true, duplicates are harmless.
+template <class T>
+struct Element {
+  using Value = T;
   static constexpr bool may_repeat = false;
-  using Value = std::uint16_t;
+};
+struct TextElement : Element<std::string> {
+  static std::string print(const Value& value) { return Text::print(value); }
+};
+template <class T>
+struct QuotedElement : Element<T> {
+  static std::string print(const T& value) { return '"' + value.text() + '"'; }
+};
+
+struct PortElement : Element<std::uint16_t> {
+  static constexpr std::string_view list_type = "list of ports";
   static std::optional<Value> read(const Node& node, const Reader& reader) {
     return Port::read(node, reader);
   }
   static std::string print(Value value) { return std::to_string(value); }
 };
 
-struct PatternElement {
+struct PatternElement : Element<PlacedPattern> {
   static constexpr std::string_view list_type = "list of patterns";
   static constexpr bool may_repeat = true;
-  using Value = PlacedPattern;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value);
 };
 
-struct PathElement {
+struct PathElement : TextElement {
   static constexpr std::string_view list_type = "list of paths";
-  static constexpr bool may_repeat = false;
-  using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader) {
     return Path::read(node, reader);
   }
-  static std::string print(const Value& value) { return Text::print(value); }
 };
 
-struct PrefixElement {
+struct PrefixElement : QuotedElement<acl::Prefix> {
   static constexpr std::string_view list_type = "list of addresses and prefixes";
-  static constexpr bool may_repeat = false;
-  using Value = acl::Prefix;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return '"' + value.text() + '"'; }
 };
 
-struct SourceElement {  // a v4-mapped source becomes its v4 address
+struct SourceElement : QuotedElement<acl::Prefix> {  // a v4-mapped source becomes its v4 address
   static constexpr std::string_view list_type = "list of addresses and prefixes";
-  static constexpr bool may_repeat = false;
-  using Value = acl::Prefix;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return PrefixElement::print(value); }
 };
 
-struct AddressElement {
+struct AddressElement : QuotedElement<acl::Address> {
   static constexpr std::string_view list_type = "list of addresses";
-  static constexpr bool may_repeat = false;
-  using Value = acl::Address;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return '"' + value.text() + '"'; }
 };
 
 // The same as single values.
@@ -116,10 +114,8 @@ struct AddressValue {
   static std::string print(const acl::Address& value) { return AddressElement::print(value); }
 };
 
-struct ExceptionElement {
+struct ExceptionElement : Element<PrivateExceptionSettings> {
   static constexpr std::string_view list_type = "list of prefixes or {prefix, hosts}";
-  static constexpr bool may_repeat = false;
-  using Value = PrivateExceptionSettings;
   static std::optional<Value> read(const Node& node, const Reader& reader);
   static std::string print(const Value& value);
 };
@@ -130,36 +126,25 @@ struct EchValue {
   static std::string print(const EchSetting& value);
 };
 
-struct ListenElement {  // of [server]: TCP only
+struct ListenElement : QuotedElement<Endpoint> {  // of [server]: TCP only
   static constexpr std::string_view list_type = "list of address:port";
-  static constexpr bool may_repeat = false;
-  using Value = Endpoint;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return '"' + value.text() + '"'; }
 };
 
-struct AgentListenElement {  // loopback TCP or a unix socket
+struct AgentListenElement : QuotedElement<Endpoint> {  // loopback TCP or a unix socket
   static constexpr std::string_view list_type = "list of loopback address:port or unix:/path";
-  static constexpr bool may_repeat = false;
-  using Value = Endpoint;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return ListenElement::print(value); }
 };
 
-struct DnsServerElement {
+struct DnsServerElement : QuotedElement<Endpoint> {
   static constexpr std::string_view list_type = "list of address or address:port";
-  static constexpr bool may_repeat = false;
-  using Value = Endpoint;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return ListenElement::print(value); }
 };
 
-struct HeaderNameElement {
+struct HeaderNameElement : TextElement {
   static constexpr std::string_view list_type = "list of header names";
   static constexpr bool may_repeat = true;
-  using Value = std::string;
   static std::optional<Value> read(const Node& node, const Reader& reader);
-  static std::string print(const Value& value) { return Text::print(value); }
 };
 
 }  // namespace stile::config

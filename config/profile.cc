@@ -2,13 +2,16 @@
 #include "config/profile.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
 
 #include "base/files.h"
+#include "base/joined.h"
 #include "base/program.h"
 #include "base/quoted.h"
+#include "config/fields.h"
 #include "config/inside_values.h"
 #include "config/list_values.h"
 #include "config/settings_reader.h"
@@ -68,36 +71,25 @@ std::optional<std::vector<SecretSettings>> read_profile_secrets(const Node& node
   return secrets;
 }
 
-void read_profile_key(const Member& member, const Reader& reader, Profile& profile) {
-  const auto set = [](auto value, auto& to) {
-    if (value) to = std::move(*value);
-  };
-  if (member.key == "about") {
-    set(Text::read(member.value, reader), profile.about);
-  } else if (member.key == "allow") {
-    set(List<PatternElement>::read(member.value, reader), profile.allow);
-  } else if (member.key == "can") {
-    if (const auto all = List<CanElement>::read(member.value, reader)) {
-      for (const auto& one : *all) profile.can.push_back(one.text);
-    }
-  } else if (member.key == "harmless") {
-    set(List<PatternElement>::read(member.value, reader), profile.harmless);
-  } else if (member.key == "read") {
-    set(read_home_paths(member.value, reader), profile.read);
-  } else if (member.key == "write") {
-    set(read_home_paths(member.value, reader), profile.write);
-  } else if (member.key == "environment") {
-    set(read_variables(member.value, reader), profile.environment);
-  } else if (member.key == "secret") {
-    set(read_profile_secrets(member.value, reader), profile.secrets);
-  } else if (member.key == "request") {
-    set(List<RequestElement>::read(member.value, reader), profile.requests);
-  } else {
-    unknown_key(
-        member, reader,
-        {"about", "allow", "can", "harmless", "read", "write", "environment", "secret", "request"});
-  }
+std::optional<std::vector<std::string>> read_can(const Node& node, const Reader& reader) {
+  const auto all = List<CanElement>::read(node, reader);
+  if (!all) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const auto& one : *all) texts.push_back(one.text);
+  return texts;
 }
+
+constexpr std::array profile_fields{
+    field<&Profile::about, Text::read>("about"),
+    field<&Profile::allow, List<PatternElement>::read>("allow"),
+    field<&Profile::can, read_can>("can"),
+    field<&Profile::harmless, List<PatternElement>::read>("harmless"),
+    field<&Profile::read, read_home_paths>("read"),
+    field<&Profile::write, read_home_paths>("write"),
+    field<&Profile::environment, read_variables>("environment"),
+    field<&Profile::secrets, read_profile_secrets>("secret"),
+    field<&Profile::requests, List<RequestElement>::read>("request"),
+};
 
 std::string variable_or(const char* name, std::string other) {
   const char* value = ::secure_getenv(name);
@@ -126,7 +118,8 @@ Checked<Profile> parse_profile(std::string_view text, const std::string& name,
   Reader reader{problems, file, std::nullopt, {}};
   for (const auto& member : std::get<Node::Table>(document->value)) {
     reader.key = printable(member.key.substr(0, 64));
-    read_profile_key(member, reader, profile);
+    if (!read_field(profile_fields, member, reader, profile))
+      unknown_key(member, reader, names_of(profile_fields));
   }
   if (problems.has_errors()) return problems;
   return profile;
@@ -143,12 +136,8 @@ bool has_profile(const std::string& name, const std::vector<std::string>& direct
 Checked<Profile> load_profile(const std::string& name,
                               const std::vector<std::string>& directories) {
   Diagnostics problems;
-  std::string searched;
   for (const auto& directory : directories) {
-    if (!has_profile(name, {directory})) {
-      searched += (searched.empty() ? "" : " and ") + directory;
-      continue;
-    }
+    if (!has_profile(name, {directory})) continue;
     const auto path = (fs::path{directory} / (name + ".toml")).string();
     const auto opened = open_trusted(path, std::nullopt);
     const auto text = opened ? read_all(opened->file.get(), max_profile_bytes) : opened.error();
@@ -156,7 +145,8 @@ Checked<Profile> load_profile(const std::string& name,
     problems.file_error(path, text.error().message);
     return problems;
   }
-  problems.error({}, "", "there is no profile " + printable(name) + " in " + searched);
+  problems.error({}, "",
+                 "there is no profile " + printable(name) + " in " + joined(directories, " and "));
   return problems;
 }
 

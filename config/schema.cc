@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "config/fields.h"
 #include "config/fleet_values.h"
 #include "config/inside_values.h"
 #include "config/list_values.h"
@@ -39,42 +40,30 @@ std::string print_if_set(const std::optional<T>& value) {
   return value ? Values::print(*value) : "";
 }
 
-template <auto Field, class Values>
-constexpr Key<AgentSettings> agent_key(std::string_view name, std::string_view help) {
-  return {"agent",
+// Of a struct that is one entry: an agent, a secret, a scan.
+template <auto Field, class Values, class Owner = decltype(owner_of(Field))>
+constexpr Key<Owner> entry_key(std::string_view section, std::string_view name,
+                               std::string_view help) {
+  return {section,
           name,
           Values::type,
           help,
-          [](const Node& node, const Reader& reader, AgentSettings& agent) {
-            if (auto value = Values::read(node, reader)) agent.*Field = std::move(*value);
+          [](const Node& node, const Reader& reader, Owner& owner) {
+            if (auto value = Values::read(node, reader)) owner.*Field = std::move(*value);
           },
-          [](const AgentSettings& agent) { return print_if_set<Values>(agent.*Field); }};
+          [](const Owner& owner) { return print_if_set<Values>(owner.*Field); }};
 }
-
 template <auto Field, class Values>
-constexpr Key<SecretSettings> secret_key(std::string_view name, std::string_view help,
-                                         Applies applies = Applies::reload) {
-  return {"secret",
-          name,
-          Values::type,
-          help,
-          [](const Node& node, const Reader& reader, SecretSettings& secret) {
-            if (auto value = Values::read(node, reader)) secret.*Field = std::move(*value);
-          },
-          [](const SecretSettings& secret) { return Values::print(secret.*Field); },
-          applies};
+constexpr auto agent_key(std::string_view name, std::string_view help) {
+  return entry_key<Field, Values>("agent", name, help);
 }
-
 template <auto Field, class Values>
-constexpr Key<ScanSettings> scan_key(std::string_view name, std::string_view help) {
-  return {"scan",
-          name,
-          Values::type,
-          help,
-          [](const Node& node, const Reader& reader, ScanSettings& scan) {
-            if (auto value = Values::read(node, reader)) scan.*Field = std::move(*value);
-          },
-          [](const ScanSettings& scan) { return Values::print(scan.*Field); }};
+constexpr auto secret_key(std::string_view name, std::string_view help) {
+  return entry_key<Field, Values>("secret", name, help);
+}
+template <auto Field, class Values>
+constexpr auto scan_key(std::string_view name, std::string_view help) {
+  return entry_key<Field, Values>("scan", name, help);
 }
 
 template <auto Field, class Values>
@@ -363,10 +352,9 @@ constexpr std::array all_secret_keys{
     secret_key<&Secret::credential, Text>("credential",
                                           "Or the name of a credential of systemd's "
                                           "`LoadCredential`."),
-    secret_key<&Secret::command, List<CommandWordElement>>(
+    restart(secret_key<&Secret::command, List<CommandWordElement>>(
         "command",
-        "Or a program that prints it, with its arguments, run by a process beside the daemon.",
-        Applies::restart),
+        "Or a program that prints it, with its arguments, run by a process beside the daemon.")),
     secret_key<&Secret::refresh, Count<std::chrono::seconds, 0, 31'536'000>>(
         "refresh_seconds",
         "Run the command again after this time; 0: only at the start. If it fails, the old value "

@@ -1,28 +1,22 @@
 // place: opens and creates paths of a file tree without following links.
 #include "confine/place.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
-#include <memory>
-#include <string_view>
 #include <utility>
+
+#include "base/directory.h"
 
 namespace stile::confine {
 
 UniqueFd open_place(const std::string& path, int root) {
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_NO_SYMLINKS;
-  if (root >= 0) how.resolve |= RESOLVE_IN_ROOT;
-  return UniqueFd{static_cast<int>(
-      ::syscall(SYS_openat2, root >= 0 ? root : AT_FDCWD, path.c_str(), &how, sizeof how))};
+  if (root < 0) return open_resolved(AT_FDCWD, path, O_PATH, RESOLVE_NO_SYMLINKS);
+  return open_resolved(root, path, O_PATH, RESOLVE_NO_SYMLINKS | RESOLVE_IN_ROOT);
 }
 
 Result<void> refuse_links(const std::string& path, const std::string& what) {
@@ -59,16 +53,8 @@ UniqueFd make_place(int root, const std::string& path, bool is_directory) {
 }
 
 bool is_empty(int directory) {
-  UniqueFd copy{::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  const std::unique_ptr<DIR, int (*)(DIR*)> list{copy ? ::fdopendir(copy.get()) : nullptr,
-                                                 ::closedir};
-  if (!list) return false;
-  static_cast<void>(copy.release());  // the list owns it
-  while (const dirent* entry = ::readdir(list.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") return false;
-  }
-  return true;
+  auto entries = DirectoryStream::of(directory);
+  return entries && entries.next() == nullptr;
 }
 
 }  // namespace stile::confine

@@ -1,16 +1,15 @@
 // search: finds sockets and secrets in a tree that is shown.
 #include "confine/search.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
 
@@ -20,10 +19,8 @@ namespace {
 constexpr std::size_t most_levels = 200;  // each holds a descriptor
 constexpr std::size_t most_entries_of_a_tree = 3'000'000;
 
-using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
-
 struct Level {
-  Directory directory;
+  DirectoryStream directory;
   std::string path;
   dev_t device = 0;
 };
@@ -37,8 +34,7 @@ class TreeSearch {
   Result<void> run() {
     if (auto done = descend(request_.root, ".", request_.path); !done) return done;
     while (!levels_.empty()) {
-      // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone
-      const dirent* entry = ::readdir(levels_.back().directory.get());
+      const dirent* entry = levels_.back().directory.next();
       if (entry == nullptr) {
         levels_.pop_back();
       } else if (auto done = look_at(*entry); !done) {
@@ -50,16 +46,18 @@ class TreeSearch {
 
  private:
   Result<void> descend(int parent, const char* name, std::string path) {
-    const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) {
+    UniqueFd fd{::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    if (!fd) {
       // Removed, or not accessible to us, and so not to the command, which has fewer permissions.
       const bool is_harmless = errno == ENOENT || errno == EACCES || errno == EPERM ||
                                errno == ENOTDIR || errno == ELOOP;
       return is_harmless ? Result<void>{} : system_error("cannot search " + path);
     }
     struct stat status {};
-    Directory directory{::fdopendir(fd), ::closedir};
-    if (!directory || ::fstat(fd, &status) != 0) return system_error("cannot search " + path);
+    DirectoryStream directory{std::move(fd)};
+    if (!directory || ::fstat(directory.fd(), &status) != 0) {
+      return system_error("cannot search " + path);
+    }
     if (levels_.size() == most_levels) {
       return Error{"cannot search " + path +
                    " for sockets: too many directories in each other; start in another directory"};
@@ -70,13 +68,12 @@ class TreeSearch {
 
   Result<void> look_at(const dirent& entry) {
     const std::string_view name{entry.d_name};
-    if (name == "." || name == "..") return {};
     if (++count_ > most_entries_of_a_tree) {
       return Error{"cannot search " + request_.path +
                    " for sockets: too many files; start in a directory below"};
     }
     const Level& level = levels_.back();
-    const int directory = ::dirfd(level.directory.get());
+    const int directory = level.directory.fd();
     auto type = entry.d_type;
     struct stat status {};
     if (type == DT_UNKNOWN &&

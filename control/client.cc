@@ -4,14 +4,13 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "base/local_socket.h"
 #include "base/system_error.h"
 
 namespace stile::control {
@@ -49,15 +48,11 @@ ClientError cannot_connect(const std::string& path, int error) {
 }  // namespace
 
 ClientResult<ControlClient> ControlClient::connect(const std::string& path, const Bounds& bounds) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return cannot_connect(path, ENAMETOOLONG);
-  std::memcpy(address.sun_path, path.data(), path.size());
   UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   if (!fd) return cannot_connect(path, errno);
   const timeval patience = timeval_of(bounds.patience);  // connect(2) too: the backlog may be full
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  while (!connect_unix(fd.get(), path)) {
     if (errno != EINTR) return cannot_connect(path, errno);
   }
   return ControlClient{std::move(fd), path, bounds};
@@ -68,30 +63,16 @@ ClientError ControlClient::broken(const std::string& what) const {
 }
 
 ClientResult<void> ControlClient::send(std::string_view line, int descriptor) {
-  std::string text = std::string{line} + '\n';
-  std::size_t sent_bytes = 0;
-  while (sent_bytes < text.size()) {
-    iovec part{text.data() + sent_bytes, text.size() - sent_bytes};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-    if (descriptor >= 0 && sent_bytes == 0) {
-      message.msg_control = room.data();
-      message.msg_controllen = room.size();
-      cmsghdr* extra = CMSG_FIRSTHDR(&message);
-      extra->cmsg_level = SOL_SOCKET;
-      extra->cmsg_type = SCM_RIGHTS;
-      extra->cmsg_len = CMSG_LEN(sizeof descriptor);
-      std::memcpy(CMSG_DATA(extra), &descriptor, sizeof descriptor);
-    }
-    const auto sent = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
+  const std::string text = std::string{line} + '\n';
+  std::string_view unsent = text;
+  std::span<const int> descriptors{&descriptor, descriptor >= 0 ? 1U : 0U};
+  while (!unsent.empty()) {
+    const auto sent = send_message(fd_.get(), unsent, std::exchange(descriptors, {}));
     // The daemon may have sent a reason before it closed. That is read next: it says more than
     // "broken pipe".
     if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) break;
     if (sent < 0) return broken("does not read the request");
-    sent_bytes += static_cast<std::size_t>(sent);
+    unsent.remove_prefix(static_cast<std::size_t>(sent));
   }
   return {};
 }

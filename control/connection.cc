@@ -6,10 +6,10 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "base/json.h"
+#include "base/local_socket.h"
 
 namespace stile::control {
 namespace {
@@ -93,34 +93,18 @@ void Connection::wait_hang_up() {
 
 bool Connection::receive() {
   std::array<char, 16384> buffer;
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(max_descriptors * sizeof(int))> ancillary;
-  iovec part{buffer.data(), buffer.size()};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = ancillary.data();
-  message.msg_controllen = ancillary.size();
-  const ssize_t got = ::recvmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (got < 0) {
-    if (errno == EAGAIN || errno == EINTR) return true;
+  auto received = receive_message(socket_.native_handle(), buffer, max_descriptors, MSG_DONTWAIT);
+  if (received.size < 0) {
+    if (errno == EAGAIN) return true;
     close();
     return false;
   }
-  std::size_t descriptors = 0;
-  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
-       header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-      descriptor_.reset(fd);
-      ++descriptors;
-    }
+  if (!received.descriptors.empty()) {
+    const bool is_one = received.descriptors.size() == 1;
+    descriptor_ = is_one ? std::move(received.descriptors.front()) : UniqueFd{};
   }
-  if (descriptors > 1) descriptor_.reset();
-  if (got == 0) is_at_end_ = true;
-  in_.append(buffer.data(), static_cast<std::size_t>(got));
+  if (received.size == 0) is_at_end_ = true;
+  in_.append(buffer.data(), static_cast<std::size_t>(received.size));
   return true;
 }
 

@@ -50,4 +50,11 @@ std::vector<std::string> login_sockets(const std::string& named) {
   return paths;
 }
 
+std::string spawner_socket(const std::string& named) {
+  if (!named.empty()) return named;
+  const char* variable = ::secure_getenv("STILE_SPAWNER");
+  const bool is_set = variable != nullptr && *variable != '\0';
+  return is_set ? variable : "/run/agent-spawner/spawner.sock";
+}
+
 }  // namespace stile::control

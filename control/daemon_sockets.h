@@ -1,4 +1,4 @@
-// daemon_sockets: where the programs beside the daemon find its socket, and the one of stile-web.
+// daemon_sockets: where programs find the sockets of the daemon, of stile-web and of the spawner.
 #pragma once
 
 #include <string>
@@ -13,5 +13,8 @@ namespace stile::control {
 // The paths of the socket where stile-web gives out links: `named`, else $STILE_WEB_SOCKET, else
 // the one of this user, then the one of the service.
 [[nodiscard]] std::vector<std::string> login_sockets(const std::string& named);
+
+// The path of the spawner's socket: `named`, else $STILE_SPAWNER, else the usual one.
+[[nodiscard]] std::string spawner_socket(const std::string& named);
 
 }  // namespace stile::control

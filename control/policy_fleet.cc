@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/joined.h"
 #include "control/policy_editor.h"
 #include "proxy/base/log.h"
 
@@ -13,10 +14,9 @@ namespace {
 namespace asio = boost::asio;
 
 std::string policies_text(const config::FleetLayer& layer) {
-  std::string text;
-  for (const auto& policy : layer.policies) {
-    text += (text.empty() ? "" : ", ") + policy.name + " serial " + std::to_string(policy.serial);
-  }
+  const auto text = joined_texts(layer.policies, [](const config::FleetPolicy& policy) {
+    return policy.name + " serial " + std::to_string(policy.serial);
+  });
   return text.empty() ? "no policy" : text;
 }
 

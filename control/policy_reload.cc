@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/joined.h"
 #include "config/settings_text.h"
 #include "control/policy_editor.h"
 #include "proxy/base/clock.h"
@@ -181,7 +182,7 @@ void PolicyEditor::free_retired() {
 
 void PolicyEditor::finish_reload(const std::vector<Reload>& asked, Reading reading) {
   ChangeLine line;
-  for (const auto& one : asked) line.actor += (line.actor.empty() ? "" : ", ") + one.actor;
+  line.actor = joined_texts(asked, [](const Reload& one) { return one.actor; });
   if (!reading.base) {
     ++counts_.reloads_failed;
     log::errors("reload refused, the policy in force stays:\n" + reading.problems);

@@ -2,17 +2,16 @@
 #include "control/run_sockets.h"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "base/files.h"
+#include "base/local_socket.h"
 #include "base/unique_fd.h"
 #include "config/embedded.h"
 
@@ -30,23 +29,16 @@ std::string name_in(const std::string& file) {
 }
 
 UniqueFd connect_without_waiting(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return {};
-  std::memcpy(address.sun_path, path.data(), path.size());
   UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    return fd;
-  }
+  if (connect_unix(fd.get(), path)) return fd;
   if (errno == ECONNREFUSED) ::unlink(path.c_str());
   return {};
 }
 
 std::string command_of(const UniqueFd& peer) {
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
-  if (::getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
-  auto words = read_or_empty("/proc/" + std::to_string(credentials.pid) + "/cmdline");
+  const auto credentials = peer_credentials(peer.get());
+  if (!credentials) return {};
+  auto words = read_or_empty("/proc/" + std::to_string(credentials->pid) + "/cmdline");
   words.resize(std::min(words.size(), most_command_bytes));
   while (!words.empty() && words.back() == '\0') words.pop_back();
   std::replace(words.begin(), words.end(), '\0', ' ');

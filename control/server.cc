@@ -2,12 +2,12 @@
 #include "control/server.h"
 
 #include <pwd.h>
-#include <sys/socket.h>
 
 #include <array>
-#include <chrono>
 #include <string>
 #include <utility>
+
+#include "base/local_socket.h"
 
 namespace stile::control {
 namespace {
@@ -25,12 +25,8 @@ std::string user_name(uid_t uid) {
 }
 
 ControlPeer peer_of(int fd, bool may_change) {
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
   // An unknown peer is treated as the kernel's overflow user.
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
-    credentials = {0, 65534, 65534};
-  }
+  const auto credentials = peer_credentials(fd).value_or(ucred{0, 65534, 65534});
   return {credentials.uid,
           user_name(credentials.uid) + "(uid " + std::to_string(credentials.uid) + ", pid " +
               std::to_string(credentials.pid) + ")",
@@ -40,23 +36,13 @@ ControlPeer peer_of(int fd, bool may_change) {
 }  // namespace
 
 void ControlServer::listen(UniqueFd socket, bool may_change) {
-  accept(doors_.emplace_back(context_, socket.release(), may_change));
-}
-
-void ControlServer::accept(Door& door) {
-  door.acceptor.async_accept(
-      [this, &door](const boost::system::error_code& ec, Connection::Socket socket) {
-        if (ec == asio::error::operation_aborted) return;
-        if (!ec) {
-          if (const auto client = admit(std::move(socket), door.may_change)) client->start();
-          return accept(door);
-        }
-        // No descriptors left: retry when others may be closed.
-        door.pause.expires_after(std::chrono::milliseconds{100});
-        door.pause.async_wait([this, &door](const boost::system::error_code& stopped) {
-          if (!stopped) accept(door);
-        });
-      });
+  doors_.emplace_back(
+      asio::local::stream_protocol::acceptor{context_, asio::local::stream_protocol{},
+                                             socket.release()},
+      [this, may_change](Connection::Socket client) {
+        if (const auto admitted = admit(std::move(client), may_change)) admitted->start();
+      },
+      may_change);
 }
 
 ConnectionPtr ControlServer::admit(Connection::Socket socket, bool may_change) {
@@ -82,7 +68,7 @@ void ControlServer::pause(bool on) {
 
 std::vector<ControlServer::DoorFd> ControlServer::doors() {
   std::vector<DoorFd> all;
-  for (auto& door : doors_) all.push_back({door.acceptor.native_handle(), door.may_change});
+  for (auto& door : doors_) all.push_back({door.clients.fd(), door.may_change});
   return all;
 }
 
@@ -108,11 +94,7 @@ void ControlServer::adopt(Leaver leaver) {
 }
 
 void ControlServer::close_doors() {
-  for (auto& door : doors_) {
-    boost::system::error_code ignored;
-    door.acceptor.close(ignored);
-    door.pause.cancel();
-  }
+  for (auto& door : doors_) door.clients.close();
 }
 
 void ControlServer::leave(const std::function<bool(Connection&)>& is_kept) {

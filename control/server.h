@@ -2,8 +2,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -12,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "base/accept_loop.h"
 #include "base/unique_fd.h"
 #include "control/connection.h"
 
@@ -51,15 +50,12 @@ class ControlServer {
 
  private:
   struct Door {
-    Door(boost::asio::io_context& context, int fd, bool changes)
-        : acceptor{context, boost::asio::local::stream_protocol{}, fd},
-          pause{context},
-          may_change{changes} {}
-    boost::asio::local::stream_protocol::acceptor acceptor;
-    boost::asio::steady_timer pause;
+    using Clients = AcceptLoop<Connection::Socket::protocol_type>;
+    Door(Clients::Acceptor acceptor, std::function<void(Connection::Socket)> take, bool changes)
+        : clients{std::move(acceptor), std::move(take)}, may_change{changes} {}
+    Clients clients;
     bool may_change;
   };
-  void accept(Door& door);
   void close_doors();
   // Null: there are too many.
   ConnectionPtr admit(Connection::Socket socket, bool may_change);

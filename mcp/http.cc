@@ -7,7 +7,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -19,10 +18,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/accept_loop.h"
 #include "base/ascii.h"
 #include "config/endpoint.h"
 #include "mcp/gate.h"
 #include "mcp/running_call.h"
+#include "web/loopback.h"
 
 namespace stile::mcp {
 namespace {
@@ -309,36 +310,6 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool is_writing_ = false, must_close_ = false, is_gone_ = false;
 };
 
-class Listener {
- public:
-  Listener(tcp::acceptor acceptor, std::shared_ptr<Site> site)
-      : acceptor_{std::move(acceptor)}, pause_{site->context}, site_{std::move(site)} {
-    accept();
-  }
-
- private:
-  void accept() {
-    acceptor_.async_accept([this](beast::error_code ec, tcp::socket socket) {
-      if (ec == asio::error::operation_aborted) return;
-      if (ec) {  // out of descriptors: an immediate retry would only waste CPU time
-        pause_.expires_after(std::chrono::milliseconds{100});
-        pause_.async_wait([this](beast::error_code stopped) {
-          if (!stopped) accept();
-        });
-        return;
-      }
-      if (site_->open < max_connections) {
-        std::make_shared<Connection>(std::move(socket), site_)->read();
-      }
-      accept();
-    });
-  }
-
-  tcp::acceptor acceptor_;
-  asio::steady_timer pause_;
-  std::shared_ptr<Site> site_;
-};
-
 // Port 0: the kernel chooses one.
 Result<config::Endpoint> parse_listen(std::string text) {
   const bool takes_any = text.ends_with(":0");
@@ -346,18 +317,6 @@ Result<config::Endpoint> parse_listen(std::string text) {
   auto endpoint = config::parse_endpoint(text);
   if (endpoint && takes_any) endpoint->port = 0;
   return endpoint;
-}
-
-Result<tcp::acceptor> bind(asio::io_context& context, const config::Endpoint& endpoint) {
-  boost::system::error_code ec;
-  const tcp::endpoint local{asio::ip::make_address(endpoint.address.text(), ec), endpoint.port};
-  tcp::acceptor acceptor{context};
-  if (!ec) acceptor.open(local.protocol(), ec);
-  if (!ec) acceptor.set_option(tcp::acceptor::reuse_address{true}, ec);
-  if (!ec) acceptor.bind(local, ec);
-  if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
-  if (ec) return Error{"cannot listen on " + endpoint.text() + ": " + ec.message()};
-  return acceptor;
 }
 
 }  // namespace
@@ -371,12 +330,9 @@ Result<void> serve_http(const Protocol& protocol, ToolBox& tools, const HttpOpti
                  " is not a loopback address; use ssh -L to reach it from elsewhere"};
   }
   asio::io_context context{1};
-  auto acceptor = bind(context, *endpoint);
-  if (!acceptor) return acceptor.error();
-  const auto port = std::to_string(acceptor->local_endpoint().port());
-  const auto address = endpoint->address.text();
-  const auto host = endpoint->address.is_v4() ? address : '[' + address + ']';
-  Gate gate{{{"http", host + ':' + port}, {"http", "localhost:" + port}}, options.token};
+  auto listener = web::listen_on_loopback(context, *endpoint);
+  if (!listener) return listener.error();
+  Gate gate{std::move(listener->origins), options.token};
   const auto url = gate.first().text() + http_path;
   const std::shared_ptr<Site> site{
       new Site{context, protocol, std::move(gate), {}, 0, {}, {}, Runner{tools}}};
@@ -385,7 +341,11 @@ Result<void> serve_http(const Protocol& protocol, ToolBox& tools, const HttpOpti
     if (!ec) context.stop();
   });
   {
-    const Listener listener{std::move(*acceptor), site};
+    const AcceptLoop<tcp> connections{
+        std::move(listener->acceptor), [&site](tcp::socket socket) {
+          if (site->open == max_connections) return;
+          std::make_shared<Connection>(std::move(socket), site)->read();
+        }};
     on_ready(url);
     context.run();
   }

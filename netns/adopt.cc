@@ -1,16 +1,13 @@
 // adopt: gives the files of a workspace to its worker.
 #include "netns/adopt.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <memory>
-#include <string_view>
 
+#include "base/directory.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
 #include "confine/place.h"
@@ -33,14 +30,9 @@ class Adoption {
   }
 
   void walk(const UniqueFd& directory, int depth) const {
-    UniqueFd copy{::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-    if (!copy || depth > deepest) return;
-    const std::unique_ptr<DIR, int (*)(DIR*)> list{::fdopendir(copy.get()), ::closedir};
-    if (!list) return;
-    static_cast<void>(copy.release());  // the list owns it
-    while (const dirent* entry = ::readdir(list.get())) {
-      const std::string_view name = entry->d_name;
-      if (name == "." || name == "..") continue;
+    auto entries = DirectoryStream::of(directory.get());
+    if (!entries || depth > deepest) return;
+    while (const dirent* entry = entries.next()) {
       const UniqueFd file{
           ::openat(directory.get(), entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
       struct stat status {};

@@ -1,22 +1,19 @@
 // changes: finds the files that were changed beneath a directory since a moment.
 #include "netns/changes.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <deque>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "base/directory.h"
 #include "base/unique_fd.h"
 #include "worker/agent_uids.h"
 
@@ -26,12 +23,8 @@ namespace {
 constexpr std::size_t most_entries = 100'000;  // that are looked at
 constexpr std::size_t most_waiting = 10'000;   // directories
 
-UniqueFd open_beneath(int top, const std::string& path) {
-  open_how how{};
-  how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
-  return UniqueFd{static_cast<int>(::syscall(SYS_openat2, top, path.c_str(), &how, sizeof how))};
-}
+constexpr std::uint64_t own_files_only =
+    RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
 
 class Walk {
  public:
@@ -52,22 +45,20 @@ class Walk {
 
  private:
   void look_into(const std::string& path) {
-    UniqueFd directory = open_beneath(top_, path.empty() ? "." : path);
+    UniqueFd directory =
+        open_resolved(top_, path.empty() ? "." : path, O_RDONLY | O_DIRECTORY, own_files_only);
     struct stat status {};
     is_too_deep_ = is_too_deep_ || (!directory && errno == ENAMETOOLONG);
     if (!directory || ::fstat(directory.get(), &status) != 0) return;  // it has just gone
     const bool is_shown = status.st_uid == caller_ || worker::is_agent_uid(status.st_uid) ||
                           (status.st_mode & S_IROTH) != 0;
     if (!is_shown) return;
-    const std::unique_ptr<DIR, int (*)(DIR*)> list{::fdopendir(directory.get()), ::closedir};
-    if (!list) return;
-    const int fd = directory.release();  // the list owns it
-    while (const dirent* entry = ::readdir(list.get())) {
-      const std::string_view name = entry->d_name;
-      if (name == "." || name == "..") continue;
+    DirectoryStream entries{std::move(directory)};
+    if (!entries) return;
+    while (const dirent* entry = entries.next()) {
       changed_.is_cut = changed_.is_cut || ++seen_ > most_entries;
       if (changed_.is_cut) return;
-      take(fd, path, entry->d_name);
+      take(entries.fd(), path, entry->d_name);
     }
   }
 

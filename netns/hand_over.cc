@@ -1,8 +1,6 @@
 // hand_over: gives a daemon without privileges the sockets of captured traffic.
 #include "netns/hand_over.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
@@ -11,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/inet_address.h"
 #include "base/quoted.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
@@ -40,11 +39,8 @@ Result<UniqueFd> open_socket(int type, const acl::Address& gateway, std::uint16_
   if (is_tcp && (!set(SOL_SOCKET, SO_REUSEADDR) || !set(IPPROTO_TCP, TCP_NODELAY))) {
     return system_error("cannot open " + name);
   }
-  sockaddr_in place{};
-  place.sin_family = AF_INET;
-  place.sin_port = htons(port);
-  place.sin_addr.s_addr = htonl(gateway.v4_value());
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0 ||
+  const auto place = inet_address(gateway.v4_value(), port);
+  if (::bind(fd.get(), generic(place), sizeof place) != 0 ||
       (is_tcp && ::listen(fd.get(), capture_backlog) != 0)) {
     return system_error("cannot listen on " + name);
   }

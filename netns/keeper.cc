@@ -7,7 +7,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,12 +14,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/local_socket.h"
 #include "base/system_error.h"
 #include "netns/changes.h"
 
@@ -31,6 +30,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::size_t most_callers = 64;
+constexpr int most_waiting_callers = 16;
 constexpr seconds caller_time{10};  // for a request to arrive and an answer to be read
 constexpr seconds time_to_end{5};   // between SIGTERM and SIGKILL
 constexpr std::size_t most_read_at_once = 64U << 10U;
@@ -75,7 +75,9 @@ Result<std::unique_ptr<Keeper>> Keeper::make(const worker::WorkerFile& file, Par
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   keeper->signals_ = UniqueFd{::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)};
   if (!keeper->signals_) return system_error("cannot wait for signals");
-  if (auto done = keeper->listen(file.socket); !done) return done.error();
+  auto listener = listen_unix(file.socket, 0177, most_waiting_callers);
+  if (!listener) return listener.error();
+  keeper->listener_ = std::move(*listener);
   if (keeper->has_command_) {
     keeper->runs_.start_command(unix_micros());
     if (auto done = keeper->start(Order::Kind::start_command, worker::command_run, {}); !done) {
@@ -83,23 +85,6 @@ Result<std::unique_ptr<Keeper>> Keeper::make(const worker::WorkerFile& file, Par
     }
   }
   return Result<std::unique_ptr<Keeper>>{boost::system::in_place_value, std::move(keeper)};
-}
-
-Result<void> Keeper::listen(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return Error{path + " is too long for a socket"};
-  std::memcpy(address.sun_path, path.data(), path.size());
-  ::unlink(path.c_str());
-  listener_ = UniqueFd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  const auto before = ::umask(0177);
-  const bool is_bound =
-      listener_ &&
-      ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-      ::listen(listener_.get(), 16) == 0;
-  ::umask(before);
-  if (!is_bound) return system_error(path);
-  return {};
 }
 
 Result<void> Keeper::start(Order::Kind kind, std::uint64_t run, std::string_view message) {

@@ -47,7 +47,6 @@ class Keeper {
   };
 
   Keeper(const worker::WorkerFile& file, Parts parts);
-  Result<void> listen(const std::string& path);
   Result<void> start(Order::Kind kind, std::uint64_t run, std::string_view message);
   void turn();
   void take_callers();

@@ -1,8 +1,6 @@
 // reach: checks whether an agent can reach the proxy's port.
 #include "netns/reach.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -10,6 +8,7 @@
 #include <cerrno>
 #include <regex>
 
+#include "base/inet_address.h"
 #include "netns/namespaces.h"
 #include "netns/nft.h"
 #include "netns/ruleset.h"
@@ -21,20 +20,12 @@ namespace {
 // packets until the kernel has noticed its carrier.
 constexpr std::array patience_ms{10, 20, 40, 80, 160, 320, 640};
 
-sockaddr_in socket_address(const acl::Address& address, std::uint16_t port) {
-  sockaddr_in result{};
-  result.sin_family = AF_INET;
-  result.sin_port = htons(port);
-  result.sin_addr.s_addr = htonl(address.v4_value());
-  return result;
-}
-
 Reach try_once(const sockaddr_in& address, int patience) {
   const UniqueFd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   const linger reset_on_close{1, 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &reset_on_close, sizeof reset_on_close);
   int error = 0;
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  if (::connect(fd.get(), generic(address), sizeof address) != 0) {
     error = errno;
   }
   if (error == EINPROGRESS) {
@@ -52,7 +43,7 @@ Reach ask_once(const sockaddr_in& address, int patience) {
   constexpr std::array<char, 12> status_query{0, 1, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   const UniqueFd fd{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   std::array<char, 512> answer{};
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+  if (::connect(fd.get(), generic(address), sizeof address) != 0 ||
       ::send(fd.get(), status_query.data(), status_query.size(), 0) < 0) {
     return errno == ECONNREFUSED ? Reach::refused : Reach::silent;
   }
@@ -80,12 +71,13 @@ Result<Reach> reach(const Agent& agent, const sockaddr_in& address,
 
 Result<Reach> reach_proxy(const FenceHost& host, const Agent& agent) {
   const auto& settings = host.setup.netns;
-  return reach(agent, socket_address(settings.gateway, settings.port), try_once);
+  return reach(agent, inet_address(settings.gateway.v4_value(), settings.port), try_once);
 }
 
 Result<Reach> reach_names(const FenceHost& host, const Agent& agent) {
   constexpr std::uint16_t name_server_port = 53;
-  return reach(agent, socket_address(host.setup.netns.gateway, name_server_port), ask_once);
+  return reach(agent, inet_address(host.setup.netns.gateway.v4_value(), name_server_port),
+               ask_once);
 }
 
 std::vector<std::string> dropping_chains(std::string_view listing) {

@@ -29,8 +29,6 @@ struct Streams {
   UniqueFd input, output;
 };
 
-[[nodiscard]] Result<std::pair<UniqueFd, UniqueFd>> make_channel();
-
 [[nodiscard]] bool send_order(int channel, const Order& order, const Streams* streams);
 // nullopt: the other side has closed.
 [[nodiscard]] std::optional<Order> receive_order(int channel, Streams& streams);

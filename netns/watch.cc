@@ -8,7 +8,6 @@
 #include <linux/rtnetlink.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
@@ -18,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/local_socket.h"
 #include "base/system_error.h"
 #include "netns/repair.h"
 #include "netns/ruleset.h"
@@ -127,15 +127,14 @@ Error watch(FenceHost& host, const std::function<Result<Setup>()>& read_config,
 void notify_systemd() {
   constexpr std::string_view text = "READY=1";
   const char* path = std::getenv("NOTIFY_SOCKET");
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path == nullptr || std::strlen(path) >= sizeof address.sun_path) return;
-  std::memcpy(address.sun_path, path, std::strlen(path));
+  if (path == nullptr) return;
+  auto address = unix_address(path);
+  if (!address) return;
   const auto size = offsetof(sockaddr_un, sun_path) + std::strlen(path);
-  if (path[0] == '@') address.sun_path[0] = '\0';  // in the abstract namespace
+  if (path[0] == '@') address->sun_path[0] = '\0';  // in the abstract namespace
   const UniqueFd fd{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
-  ::sendto(fd.get(), text.data(), text.size(), MSG_NOSIGNAL,
-           reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(size));
+  ::sendto(fd.get(), text.data(), text.size(), MSG_NOSIGNAL, generic(*address),
+           static_cast<socklen_t>(size));
 }
 
 }  // namespace stile::netns

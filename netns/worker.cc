@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 
+#include "base/local_socket.h"
 #include "base/system_error.h"
 #include "confine/paths.h"
 #include "confine/place.h"
@@ -120,7 +120,7 @@ Result<int> keep_worker(FenceHost& host, const worker::WorkerFile& file) {
   }
   const auto entry = prepare_entry(host, entry_of(file));
   if (!entry) return entry.error();
-  auto channel = make_channel();
+  auto channel = socket_pair(SOCK_SEQPACKET);
   if (!channel) return channel.error();
   auto& [outside, inside] = *channel;
   const auto mask = confine::block_signals();

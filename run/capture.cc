@@ -1,9 +1,7 @@
 // capture: the name server and the listeners of captured connections inside.
 #include "run/capture.h"
 
-#include <arpa/inet.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -12,6 +10,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/inet_address.h"
 #include "base/system_error.h"
 
 namespace stile::run {
@@ -21,14 +20,6 @@ constexpr std::uint16_t names_port = 53, plain_http_port = 80;
 constexpr int capture_backlog = 1024;
 constexpr std::size_t most_ports = 256;  // a list has few; each costs a socket
 
-sockaddr_in socket_address(const acl::Address& address, std::uint16_t port) {
-  sockaddr_in result{};
-  result.sin_family = AF_INET;
-  result.sin_port = htons(port);
-  result.sin_addr.s_addr = htonl(address.v4_value());
-  return result;
-}
-
 // The kernel takes all addresses of a loopback's prefix as its own.
 Result<void> add_subnet(const acl::Address& address, unsigned length) {
   const UniqueFd control{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
@@ -36,7 +27,7 @@ Result<void> add_subnet(const acl::Address& address, unsigned length) {
   ifreq request{};
   std::strncpy(request.ifr_name, "lo:names", IFNAMSIZ - 1);
   const auto set = [&](unsigned long what, const acl::Address& value) {
-    const sockaddr_in text = socket_address(value, 0);
+    const auto text = inet_address(value.v4_value(), 0);
     std::memcpy(&request.ifr_addr, &text, sizeof text);
     return ::ioctl(control.get(), what, &request) == 0;
   };
@@ -49,10 +40,10 @@ Result<void> add_subnet(const acl::Address& address, unsigned length) {
 
 Result<UniqueFd> bind_to(int type, const acl::Address& address, std::uint16_t port) {
   UniqueFd fd{::socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  const sockaddr_in place = socket_address(address, port);
+  const auto place = inet_address(address.v4_value(), port);
   const int on = 1;
   if (type == SOCK_STREAM) ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0 ||
+  if (!fd || ::bind(fd.get(), generic(place), sizeof place) != 0 ||
       (type == SOCK_STREAM && ::listen(fd.get(), capture_backlog) != 0)) {
     return system_error("cannot listen inside on port " + std::to_string(port));
   }

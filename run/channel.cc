@@ -2,72 +2,33 @@
 // starts.
 #include "run/channel.h"
 
-#include <sys/socket.h>
+#include <span>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
-
+#include "base/local_socket.h"
 #include "base/system_error.h"
 
 namespace stile::run {
-namespace {
-
-// One byte, and room for one descriptor beside it.
-struct Message {
-  Message() {
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-  }
-  char byte = '.';
-  iovec part{&byte, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-  msghdr header{};
-};
-
-}  // namespace
 
 Result<std::pair<StepChannel, StepChannel>> StepChannel::make() {
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return system_error("cannot make a pair of sockets");
-  }
-  return std::pair{StepChannel{ends[0]}, StepChannel{ends[1]}};
+  auto ends = socket_pair(SOCK_SEQPACKET);
+  if (!ends) return ends.error();
+  return std::pair{StepChannel{std::move(ends->first)}, StepChannel{std::move(ends->second)}};
 }
 
 Result<void> StepChannel::send(int descriptor) const {
-  Message message;
-  if (descriptor >= 0) {
-    message.header.msg_control = message.room.data();
-    message.header.msg_controllen = message.room.size();
-    cmsghdr* extra = CMSG_FIRSTHDR(&message.header);
-    extra->cmsg_level = SOL_SOCKET;
-    extra->cmsg_type = SCM_RIGHTS;
-    extra->cmsg_len = CMSG_LEN(sizeof descriptor);
-    std::memcpy(CMSG_DATA(extra), &descriptor, sizeof descriptor);
+  const std::span<const int> descriptors{&descriptor, descriptor >= 0 ? 1U : 0U};
+  if (send_message(fd_.get(), ".", descriptors) != 1) {
+    return system_error("cannot reach the other process");
   }
-  ssize_t sent = 0;
-  do {
-    sent = ::sendmsg(fd_.get(), &message.header, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  if (sent != 1) return system_error("cannot reach the other process");
   return {};
 }
 
 Result<UniqueFd> StepChannel::receive() const {
-  Message message;
-  message.header.msg_control = message.room.data();
-  message.header.msg_controllen = message.room.size();
-  ssize_t received = 0;
-  do {
-    received = ::recvmsg(fd_.get(), &message.header, MSG_CMSG_CLOEXEC);
-  } while (received < 0 && errno == EINTR);
-  if (received != 1) return Error{"the other process has ended"};
-  const cmsghdr* extra = CMSG_FIRSTHDR(&message.header);
-  if (extra == nullptr || extra->cmsg_type != SCM_RIGHTS) return UniqueFd{};
-  int descriptor = -1;
-  std::memcpy(&descriptor, CMSG_DATA(extra), sizeof descriptor);
-  return UniqueFd{descriptor};
+  char step = 0;
+  auto received = receive_message(fd_.get(), {&step, 1}, 1);
+  if (received.size != 1) return Error{"the other process has ended"};
+  if (received.descriptors.empty()) return UniqueFd{};
+  return std::move(received.descriptors.front());
 }
 
 Result<void> StepChannel::await_step() const {

@@ -22,7 +22,7 @@ class StepChannel {
   [[nodiscard]] Result<UniqueFd> receive_descriptor() const;
 
  private:
-  explicit StepChannel(int fd) : fd_{fd} {}
+  explicit StepChannel(UniqueFd fd) : fd_{std::move(fd)} {}
   [[nodiscard]] Result<void> send(int descriptor) const;
   [[nodiscard]] Result<UniqueFd> receive() const;
   UniqueFd fd_;

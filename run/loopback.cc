@@ -1,15 +1,14 @@
 // loopback: the only network inside, with the proxy's socket.
 #include "run/loopback.h"
 
-#include <arpa/inet.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "base/inet_address.h"
 #include "base/system_error.h"
 #include "run/kernel.h"
 
@@ -31,11 +30,8 @@ Result<UniqueFd> listen_on_loopback() {
     return refused_namespace("cannot bring up the loopback", errno);
   }
   // No SO_REUSEPORT: the command cannot bind the same port and take our connections.
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(proxy_port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+  const auto address = inet_address(INADDR_LOOPBACK, proxy_port);
+  if (::bind(listener.get(), generic(address), sizeof address) != 0 ||
       ::listen(listener.get(), backlog) != 0) {
     return system_error("cannot listen inside");
   }

@@ -1,8 +1,6 @@
 // relay_ports: one thread and poll(2); what cannot be written yet waits in a bounded buffer.
 #include "run/port_relay.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +10,8 @@
 #include <cerrno>
 #include <list>
 #include <string>
+
+#include "base/inet_address.h"
 
 namespace stile::run {
 namespace {
@@ -39,12 +39,8 @@ bool would_wait() { return errno == EAGAIN || errno == EINTR || errno == EINPROG
 
 UniqueFd connect_to(std::uint16_t port) {
   UniqueFd fd{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (fd && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-      !would_wait()) {
+  const auto address = inet_address(INADDR_LOOPBACK, port);
+  if (fd && ::connect(fd.get(), generic(address), sizeof address) != 0 && !would_wait()) {
     fd.reset();
   }
   return fd;

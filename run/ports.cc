@@ -1,9 +1,7 @@
 // ports: sockets and processes for --publish and --host-port.
 #include "run/ports.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -14,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/inet_address.h"
 #include "base/system_error.h"
 #include "proxy/server/privileges.h"
 #include "run/port_relay.h"
@@ -81,11 +80,8 @@ Result<std::vector<UniqueFd>> listen_on(const std::vector<std::uint16_t>& ports,
     UniqueFd fd{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     const int on = 1;
     ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+    const auto address = inet_address(INADDR_LOOPBACK, port);
+    if (!fd || ::bind(fd.get(), generic(address), sizeof address) != 0 ||
         ::listen(fd.get(), port_backlog) != 0) {
       return system_error("cannot listen on port " + std::to_string(port) + ' ' +
                           std::string{where});

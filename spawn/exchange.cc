@@ -3,12 +3,11 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 
+#include "base/local_socket.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
 #include "spawn/event_source.h"
@@ -85,14 +84,9 @@ class Exchange {
 
 void exchange(sd_event* loop, const std::string& socket, std::string line,
               std::chrono::seconds longest, Answered answered) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
   UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  if (!fd || socket.size() >= sizeof address.sun_path) {
-    return answered(Error{"cannot connect to the worker"});
-  }
-  std::memcpy(address.sun_path, socket.data(), socket.size());
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  if (!fd) return answered(Error{"cannot connect to the worker"});
+  if (!connect_unix(fd.get(), socket)) {
     return answered(system_error("the worker takes no request"));
   }
   Exchange::begin(std::make_unique<Exchange>(std::move(fd), std::move(line), std::move(answered)),

@@ -1,18 +1,16 @@
 // files: looks at the files of a workspace from outside.
 #include "spawn/files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/quoted.h"
 #include "base/system_error.h"
 #include "base/utf8.h"
@@ -43,12 +41,10 @@ Result<UniqueFd> open_in(const std::string& workspace, std::string path, int fla
   if (path.find('\0') != std::string::npos) return Error{"a path has no NUL"};
   const auto top = open_workspace(workspace);
   if (!top) return top.error();
-  open_how how{};
   // Not blocking: it may be a FIFO. No controlling terminal: it may be one.
-  how.flags =
-      static_cast<decltype(how.flags)>(flags | O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
-  UniqueFd fd{static_cast<int>(::syscall(SYS_openat2, top->get(), path.c_str(), &how, sizeof how))};
+  UniqueFd fd = open_resolved(
+      top->get(), path, flags | O_RDONLY | O_NONBLOCK | O_NOCTTY,
+      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV);
   if (!fd) return cannot(path);
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return cannot(path);
@@ -64,19 +60,16 @@ Result<Listing> list_files(const std::string& workspace, const std::string& path
                            std::uint32_t caller) {
   auto directory = open_in(workspace, path, O_DIRECTORY, caller);
   if (!directory) return directory.error();
-  const std::unique_ptr<DIR, int (*)(DIR*)> list{::fdopendir(directory->get()), ::closedir};
-  if (!list) return cannot(path);
-  const int fd = directory->release();
+  DirectoryStream entries{std::move(*directory)};
+  if (!entries) return cannot(path);
   Listing listing;
   std::size_t seen = 0;
-  while (const dirent* entry = ::readdir(list.get())) {
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
+  while (const dirent* entry = entries.next()) {
     if (++seen > most_names) break;
     struct stat status {};
-    if (::fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (::fstatat(entries.fd(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) continue;
-    listing.files.push_back({std::string{name}, static_cast<std::uint64_t>(status.st_size),
+    listing.files.push_back({entry->d_name, static_cast<std::uint64_t>(status.st_size),
                              status.st_mtim.tv_sec, S_ISDIR(status.st_mode)});
   }
   std::sort(listing.files.begin(), listing.files.end(),

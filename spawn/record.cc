@@ -5,17 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <limits>
-#include <type_traits>
+#include <cstdint>
 
 #include "base/files.h"
 #include "base/json.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
+#include "config/fields.h"
 #include "config/json_loader.h"
 #include "config/launch.h"
-#include "config/values.h"
 #include "spawn/request.h"
 
 namespace stile::spawn {
@@ -27,27 +27,20 @@ UniqueFd open_directory(const std::string& path) {
   return UniqueFd{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
 }
 
-void read_member(const config::Member& member, const config::Reader& reader, WorkerRecord& record) {
-  const auto text = [&](std::string& to) {
-    if (auto value = config::Text::read(member.value, reader)) to = std::move(*value);
-  };
-  const auto number = [&](auto& to) {
-    constexpr auto most = std::numeric_limits<std::int64_t>::max();
-    const auto value = config::read_integer(member.value, reader, 0, most);
-    to = static_cast<std::remove_reference_t<decltype(to)>>(value.value_or(0));
-  };
-  if (member.key == "task_id") text(record.id);
-  if (member.key == "instance") text(record.instance);
-  if (member.key == "workspace") text(record.workspace);
-  if (member.key == "template") text(record.template_name);
-  if (member.key == "token_hash") text(record.token_hash);
-  if (member.key == "started") number(record.started);
-  if (member.key == "ttl_seconds") number(record.ttl_seconds);
-  if (member.key == "caller") number(record.caller);
-  if (member.key == "tags") {
-    if (auto tags = config::read_texts(member.value, reader)) record.tags = std::move(*tags);
-  }
-}
+using config::field, config::read_number;
+
+// Others are ignored: a newer spawner may have written them.
+constexpr std::array record_fields{
+    field<&WorkerRecord::id, config::Text::read>("task_id"),
+    field<&WorkerRecord::instance, config::Text::read>("instance"),
+    field<&WorkerRecord::workspace, config::Text::read>("workspace"),
+    field<&WorkerRecord::template_name, config::Text::read>("template"),
+    field<&WorkerRecord::token_hash, config::Text::read>("token_hash"),
+    field<&WorkerRecord::started, read_number<INT64_MAX>>("started"),
+    field<&WorkerRecord::ttl_seconds, read_number<INT64_MAX>>("ttl_seconds"),
+    field<&WorkerRecord::caller, read_number<INT64_MAX>>("caller"),
+    field<&WorkerRecord::tags, config::read_texts>("tags"),
+};
 
 }  // namespace
 
@@ -73,7 +66,9 @@ std::optional<WorkerRecord> parse_record(std::string_view text) {
   config::Diagnostics problems;
   const config::Reader reader{problems, "record", std::nullopt, {}};
   WorkerRecord record;
-  for (const auto& member : *table) read_member(member, reader, record);
+  for (const auto& member : *table) {
+    static_cast<void>(config::read_field(record_fields, member, reader, record));
+  }
   if (problems.has_errors() || !is_worker_id(record.id) || record.instance.empty()) {
     return std::nullopt;
   }

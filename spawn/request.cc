@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "base/quoted.h"
+#include "config/fields.h"
 #include "config/json_loader.h"
 #include "config/launch.h"
-#include "config/values.h"
 #include "spawn/texts.h"
 #include "worker/request.h"
 
@@ -16,6 +15,7 @@ namespace stile::spawn {
 namespace {
 
 using config::Member;
+using config::Node;
 using config::Reader;
 
 constexpr std::size_t max_id_length = 64;
@@ -51,60 +51,38 @@ bool is_tag(std::string_view tag) {
          std::all_of(tag.begin(), tag.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-void read_text(const Member& member, const Reader& reader, std::string& to) {
-  if (auto text = config::Text::read(member.value, reader)) to = std::move(*text);
-}
-
-void read_tags(const Member& member, const Reader& reader, SpawnRequest& request) {
-  auto tags = config::read_texts(member.value, reader);
-  if (!tags) return;
-  if (tags->size() > most_tags || !std::all_of(tags->begin(), tags->end(), is_tag)) {
-    reader.error(member.value, "at most 16 words of 1 to 64 printable characters");
-    return;
+std::optional<std::vector<std::string>> read_tags(const Node& node, const Reader& reader) {
+  auto tags = config::read_texts(node, reader);
+  if (tags && (tags->size() > most_tags || !std::all_of(tags->begin(), tags->end(), is_tag))) {
+    return reader.error(node, "at most 16 words of 1 to 64 printable characters");
   }
-  request.tags = std::move(*tags);
+  return tags;
 }
 
-void read_path(const Member& member, const Reader& reader, std::string& to) {
-  read_text(member, reader, to);
-  if (to.size() > max_path_length) reader.error(member.value, "longer than a path can be");
+std::optional<std::string> read_path(const Node& node, const Reader& reader) {
+  auto path = config::Text::read(node, reader);
+  if (path && path->size() > max_path_length)
+    return reader.error(node, "longer than a path can be");
+  return path;
 }
 
-void read_member(const Member& member, const Reader& reader, SpawnRequest& request) {
-  const auto number = [&](std::int64_t most) {
-    return static_cast<std::uint64_t>(
-        config::read_integer(member.value, reader, 0, most).value_or(0));
-  };
-  constexpr auto any = std::numeric_limits<std::int64_t>::max();
-  const auto& key = member.key;
-  if (key == "task_id") {
-    read_text(member, reader, request.task_id);
-  } else if (key == "workspace") {
-    read_path(member, reader, request.workspace);
-  } else if (key == "path") {
-    read_path(member, reader, request.path);
-  } else if (key == "template") {
-    read_text(member, reader, request.template_name);
-  } else if (key == "token") {
-    request.token = config::Text::read(member.value, reader);
-  } else if (key == "tags") {
-    read_tags(member, reader, request);
-  } else if (key == "card") {
-    request.card = member.value;
-  } else if (key == "run") {
-    request.run = number(any);
-  } else if (key == "cursor") {
-    request.cursor = number(any);
-  } else if (key == "offset") {
-    request.offset = number(any);
-  } else if (key == "wait_seconds") {
-    request.wait_seconds = static_cast<std::uint32_t>(number(worker::longest_wait_seconds));
-  } else if (const auto* text = member.value.as<std::string>()) {  // message: any text
-    request.message = *text;
-  } else {
-    reader.wrong_type(member.value, "a string");
-  }
-}
+std::optional<Node> read_card(const Node& node, const Reader& /*reader*/) { return node; }
+
+using config::field, config::read_number;
+constexpr std::array request_fields{
+    field<&SpawnRequest::task_id, config::Text::read>("task_id"),
+    field<&SpawnRequest::workspace, read_path>("workspace"),
+    field<&SpawnRequest::path, read_path>("path"),
+    field<&SpawnRequest::template_name, config::Text::read>("template"),
+    field<&SpawnRequest::token, config::Text::read>("token"),
+    field<&SpawnRequest::tags, read_tags>("tags"),
+    field<&SpawnRequest::card, read_card>("card"),
+    field<&SpawnRequest::run, read_number<INT64_MAX>>("run"),
+    field<&SpawnRequest::cursor, read_number<INT64_MAX>>("cursor"),
+    field<&SpawnRequest::offset, read_number<INT64_MAX>>("offset"),
+    field<&SpawnRequest::wait_seconds, read_number<worker::longest_wait_seconds>>("wait_seconds"),
+    field<&SpawnRequest::message, config::read_any_text>("message"),
+};
 
 }  // namespace
 
@@ -160,7 +138,7 @@ Result<SpawnRequest> parse_request(std::string_view bytes) {
       return Error{"Unknown key for " + *name + ": " + in_quotes(member.key)};
     }
     reader.key = member.key;
-    read_member(member, reader, request);
+    static_cast<void>(config::read_field(request_fields, member, reader, request));
   }
   if (problems.has_errors()) return Error{first_problem(problems)};
   if (has_key(*known, "task_id") && !is_worker_id(request.task_id)) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/local_socket.h"
 #include "base/program.h"
 #include "base/system_error.h"
 #include "spawn/manager.h"
@@ -17,6 +18,8 @@
 
 namespace stile::spawn {
 namespace {
+
+constexpr int most_waiting_callers = 128;
 
 using LoopPtr = std::unique_ptr<sd_event, decltype(&sd_event_unref)>;
 
@@ -32,7 +35,8 @@ Result<UniqueFd> find_listener(const SpawnerOptions& options) {
   const int count = sd_listen_fds(1);
   if (count == 1) return UniqueFd{SD_LISTEN_FDS_START};
   if (count > 1) return Error{"systemd passed more than one socket"};
-  return SpawnServer::listen(options.socket);
+  // For users of the group.
+  return listen_unix(options.socket, 0117, most_waiting_callers);
 }
 
 struct Reload {

@@ -3,16 +3,13 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 
-#include "base/system_error.h"
+#include "base/local_socket.h"
 #include "spawn/answers.h"
 #include "spawn/request.h"
 
@@ -164,10 +161,9 @@ int SpawnServer::on_client(sd_event_source* /*source*/, int /*fd*/, std::uint32_
 void SpawnServer::accept() {
   UniqueFd fd{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
   if (!fd) return;
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
-  if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return;
-  const Caller peer{credentials.pid, credentials.uid};
+  const auto credentials = peer_credentials(fd.get());
+  if (!credentials) return;
+  const Caller peer{credentials->pid, credentials->uid};
   const auto same = std::count_if(connections_.begin(), connections_.end(), [&](const auto& one) {
     return one.second->peer().uid == peer.uid;
   });
@@ -187,22 +183,6 @@ void SpawnServer::accept() {
 void SpawnServer::answer(std::uint64_t id, const std::string& text) {
   const auto found = connections_.find(id);
   if (found != connections_.end()) found->second->answer(text);
-}
-
-Result<UniqueFd> SpawnServer::listen(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return Error{path + " is too long for a socket"};
-  std::memcpy(address.sun_path, path.data(), path.size());
-  ::unlink(path.c_str());
-  UniqueFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  const auto before = ::umask(0117);
-  const bool is_bound =
-      fd && ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-      ::listen(fd.get(), 128) == 0;
-  ::umask(before);
-  if (!is_bound) return system_error(path);
-  return fd;
 }
 
 }  // namespace stile::spawn

@@ -29,9 +29,6 @@ class SpawnServer {
   SpawnServer& operator=(const SpawnServer&) = delete;
   [[nodiscard]] Result<void> start();
 
-  // A socket at this path for users of the group; for starting without systemd.
-  static Result<UniqueFd> listen(const std::string& path);
-
  private:
   class Connection;
   static int on_client(sd_event_source* source, int fd, std::uint32_t events, void* userdata);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/joined.h"
 #include "base/json.h"
 #include "base/quoted.h"
 #include "base/random.h"
@@ -215,9 +216,7 @@ void Spawner::serve(const Caller& peer, const std::string& bytes, const Reply& r
 // In the order of the errors that callers know.
 Result<const Template*> Spawner::check(const SpawnRequest& request) const {
   if (!is_allowed_workspace(request.workspace, settings_.allowed_workspaces)) {
-    std::string list;
-    for (const auto& path : settings_.allowed_workspaces) list += (list.empty() ? "" : ", ") + path;
-    return Error{"Workspace not in allowed directories: " + list};
+    return Error{"Workspace not in allowed directories: " + joined(settings_.allowed_workspaces)};
   }
   const auto* from = settings_.find(request.template_name);
   if (from == nullptr) return Error{"Unknown template: " + in_quotes(request.template_name)};

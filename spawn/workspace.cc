@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
+#include "base/directory.h"
 #include "base/quoted.h"
 #include "base/system_error.h"
 #include "confine/paths.h"
@@ -32,11 +32,8 @@ std::string without_slashes(const std::string& path) {
 
 // Below the directory, and never out of it, over another file system or through a link.
 UniqueFd open_beneath(int directory, const std::string& path) {
-  open_how how{};
-  how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  return UniqueFd{
-      static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how))};
+  return open_resolved(directory, path, O_RDONLY | O_DIRECTORY,
+                       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
 }  // namespace

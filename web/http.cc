@@ -365,26 +365,10 @@ class Connection final : public OpenPage,
 
 }  // namespace
 
-HttpServer::HttpServer(asio::io_context& context, UniqueFd listener, int family, Site& site)
-    : acceptor_{context, Protocol{family, 0}, listener.release()}, pause_{context}, site_{site} {
-  accept();
-}
-
-void HttpServer::accept() {
-  acceptor_.async_accept([this](beast::error_code ec, Protocol::socket socket) {
-    if (ec == asio::error::operation_aborted) return;
-    if (ec) {  // out of descriptors: an immediate retry would only waste CPU time
-      pause_.expires_after(std::chrono::milliseconds{100});
-      pause_.async_wait([this](beast::error_code stopped) {
-        if (!stopped) accept();
-      });
-      return;
-    }
-    if (*site_.open < max_connections) {
-      std::make_shared<Connection>(std::move(socket), site_)->read();
-    }
-    accept();
-  });
-}
+HttpServer::HttpServer(Acceptor acceptor, Site& site)
+    : connections_{std::move(acceptor), [&site](Protocol::socket socket) {
+                     if (*site.open == max_connections) return;
+                     std::make_shared<Connection>(std::move(socket), site)->read();
+                   }} {}
 
 }  // namespace stile::web

@@ -1,15 +1,13 @@
 // HttpServer: answers browsers on loopback or a unix socket.
 #pragma once
 
-#include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <memory>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/accept_loop.h"
 #include "config/capability.h"
 #include "web/a2a_exchange.h"
 #include "web/control_link.h"
@@ -36,15 +34,13 @@ class HttpServer {
  public:
   static constexpr std::size_t max_connections = 128;
 
-  // `listener` is a listening stream socket of this family.
-  HttpServer(boost::asio::io_context& context, UniqueFd listener, int family, Site& site);
+  using Connections = AcceptLoop<boost::asio::generic::stream_protocol>;
+  using Acceptor = Connections::Acceptor;
+
+  HttpServer(Acceptor acceptor, Site& site);
 
  private:
-  using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
-  void accept();
-  Acceptor acceptor_;
-  boost::asio::steady_timer pause_;
-  Site& site_;
+  Connections connections_;
 };
 
 }  // namespace stile::web

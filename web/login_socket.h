@@ -3,10 +3,10 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <string>
 
+#include "base/accept_loop.h"
 #include "base/unique_fd.h"
 
 namespace stile::web {
@@ -18,10 +18,7 @@ class LoginSocket {
               std::function<std::string()> new_link);
 
  private:
-  void accept();
-  boost::asio::local::stream_protocol::acceptor acceptor_;
-  boost::asio::steady_timer pause_;
-  std::function<std::string()> new_link_;
+  AcceptLoop<boost::asio::local::stream_protocol> connections_;
 };
 
 }  // namespace stile::web

@@ -2,19 +2,17 @@
 #include "web/server.h"
 
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 
 #include "base/json.h"
+#include "base/local_socket.h"
 #include "base/quoted.h"
 #include "config/endpoint.h"
 #include "control/daemon_sockets.h"
@@ -24,14 +22,13 @@
 #include "proxy/server/unix_socket.h"
 #include "web/http.h"
 #include "web/login_socket.h"
+#include "web/loopback.h"
 
 namespace stile::web {
 namespace {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 
-constexpr const char* default_spawner = "/run/agent-spawner/spawner.sock";
 // The spawner accepts 32 connections of one user. A spawn or a termination may take a minute.
 // Callers of A2A have connections of their own: they cannot keep people from stopping workers.
 constexpr ControlLink::Limits spawner_limits{8, std::chrono::seconds{90}};
@@ -39,8 +36,7 @@ constexpr ControlLink::Limits a2a_limits{20, std::chrono::seconds{90}};
 constexpr mode_t only_owner = 0600, owner_and_group = 0660;
 
 struct Listener {
-  UniqueFd fd;
-  int family = 0;
+  HttpServer::Acceptor acceptor;
   std::vector<Origin> origins;
 };
 
@@ -55,20 +51,9 @@ Result<Listener> bind_tcp(asio::io_context& context, const config::Endpoint& end
                  " is not a loopback address; use ssh -L or a reverse proxy to reach the page from "
                  "elsewhere"};
   }
-  boost::system::error_code ec;
-  const tcp::endpoint local{asio::ip::make_address(endpoint.address.text(), ec), endpoint.port};
-  tcp::acceptor acceptor{context};
-  if (!ec) acceptor.open(local.protocol(), ec);
-  if (!ec) acceptor.set_option(tcp::acceptor::reuse_address{true}, ec);
-  if (!ec) acceptor.bind(local, ec);
-  if (!ec) acceptor.listen(asio::socket_base::max_listen_connections, ec);
-  if (ec) return Error{"cannot listen on " + endpoint.text() + ": " + ec.message()};
-  const auto port = std::to_string(acceptor.local_endpoint().port());
-  const bool is_v4 = endpoint.address.is_v4();
-  const auto host = is_v4 ? endpoint.address.text() : '[' + endpoint.address.text() + ']';
-  std::vector<Origin> origins{{"http", host + ':' + port}, {"http", "localhost:" + port}};
-  const int family = local.protocol().family();
-  return Listener{UniqueFd{acceptor.release()}, family, std::move(origins)};
+  auto bound = listen_on_loopback(context, endpoint);
+  if (!bound) return bound.error();
+  return Listener{HttpServer::Acceptor{std::move(bound->acceptor)}, std::move(bound->origins)};
 }
 
 Result<Listener> bind_page(asio::io_context& context, const WebOptions& options) {
@@ -77,7 +62,8 @@ Result<Listener> bind_page(asio::io_context& context, const WebOptions& options)
   if (endpoint->unix_path.empty()) return bind_tcp(context, *endpoint);
   auto fd = bind_socket(endpoint->unix_path, options.group, options.listen);
   if (!fd) return fd.error();
-  return Listener{std::move(*fd), AF_UNIX, {{"http", "localhost"}}};
+  const asio::generic::stream_protocol unix_stream{AF_UNIX, 0};
+  return Listener{{context, unix_stream, fd->release()}, {{"http", "localhost"}}};
 }
 
 Result<UniqueFd> bind_login(const WebOptions& options) {
@@ -102,23 +88,21 @@ Result<std::vector<Origin>> all_origins(const WebOptions& options, const Listene
 Result<std::vector<std::string>> daemon_paths(const WebOptions& options) {
   auto paths = control::daemon_sockets(options.socket);
   for (const auto& path : paths) {
-    if (path.size() >= sizeof sockaddr_un{}.sun_path) {
+    if (path.size() > max_socket_path) {
       return Error{in_quotes(path) + " is too long for the path of a socket"};
     }
   }
   return paths;
 }
 
-// "": the usual path, which may not exist; it is tried for each request.
+// Nothing may serve that path; it is tried for each request.
 Result<std::optional<std::string>> spawner_path(const WebOptions& options) {
   if (options.spawner == "-") return std::optional<std::string>{};
-  const char* named = ::secure_getenv("STILE_SPAWNER");
-  const std::string usual = named != nullptr && *named != '\0' ? named : default_spawner;
-  std::optional<std::string> path{options.spawner.empty() ? usual : options.spawner};
-  if (path->size() >= sizeof sockaddr_un{}.sun_path) {
-    return Error{"--spawner: " + in_quotes(*path) + " is too long for the path of a socket"};
+  auto path = control::spawner_socket(options.spawner);
+  if (path.size() > max_socket_path) {
+    return Error{"--spawner: " + in_quotes(path) + " is too long for the path of a socket"};
   }
-  return path;
+  return std::optional{std::move(path)};
 }
 
 // The token is in the fragment: browsers send it to no server, and in no Referer.
@@ -171,7 +155,7 @@ Result<void> run(const WebOptions& options) {
                             JsonObject{line}.add("ok", true).add("url", link(first, sessions));
                             return line;
                           }};
-  const HttpServer server{context, std::move(page->fd), page->family, site};
+  const HttpServer server{std::move(page->acceptor), site};
   feed.start();
   log::info("the page is at " + first.text() + "; `stile web` prints a link to log in");
   // Only a person at a terminal sees this; a token must not reach a log.

@@ -3,83 +3,45 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <cstdint>
+#include <optional>
 
 #include "base/json.h"
 #include "base/quoted.h"
+#include "config/fields.h"
 #include "config/json_loader.h"
-#include "config/values.h"
 
 namespace stile::worker {
 namespace {
 
-using config::Member;
-using config::Reader;
-
-void read_text(const Member& member, const Reader& reader, std::string& to) {
-  if (auto text = config::Text::read(member.value, reader)) to = std::move(*text);
-}
-
-void read_list(const Member& member, const Reader& reader, std::vector<std::string>& to) {
-  if (auto texts = config::read_texts(member.value, reader)) to = std::move(*texts);
-}
-
-template <class Number>
-void read_number(const Member& member, const Reader& reader, Number& to) {
-  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-  if (const auto number = config::read_integer(member.value, reader, 0, most)) {
-    to = static_cast<Number>(*number);
-  }
-}
+using config::field, config::read_number;
 
 constexpr std::array<std::string_view, 3> access_names{"write", "read", "none"};
 
-void read_access(const Member& member, const Reader& reader, WorkerFile& file) {
-  const auto text = config::Text::read(member.value, reader);
+std::optional<config::WorkspaceAccess> read_access(const config::Node& node,
+                                                   const config::Reader& reader) {
+  const auto text = config::Text::read(node, reader);
   const auto* const found = std::find(access_names.begin(), access_names.end(), text.value_or(""));
-  if (found == access_names.end()) {
-    reader.error(member.value, "write, read or none");
-  } else {
-    file.workspace_access = static_cast<config::WorkspaceAccess>(found - access_names.begin());
-  }
+  if (found == access_names.end()) return reader.error(node, "write, read or none");
+  return static_cast<config::WorkspaceAccess>(found - access_names.begin());
 }
 
-void read_member(const Member& member, const Reader& reader, WorkerFile& file) {
-  const auto& key = member.key;
-  if (key == "id") {
-    if (auto id = config::AgentId::read(member.value, reader)) file.id = std::move(*id);
-  } else if (key == "instance") {
-    read_text(member, reader, file.instance);
-  } else if (key == "workspace") {
-    read_text(member, reader, file.workspace);
-  } else if (key == "workspace_access") {
-    read_access(member, reader, file);
-  } else if (key == "socket") {
-    read_text(member, reader, file.socket);
-  } else if (key == "caller") {
-    read_number(member, reader, file.caller);
-  } else if (key == "max_tasks") {
-    read_number(member, reader, file.max_tasks);
-  } else if (key == "disk_mb") {
-    read_number(member, reader, file.disk_mb);
-  } else if (key == "max_processes") {
-    read_number(member, reader, file.max_processes);
-  } else if (key == "command") {
-    read_list(member, reader, file.command);
-  } else if (key == "task") {
-    read_list(member, reader, file.task);
-  } else if (key == "read") {
-    read_list(member, reader, file.read);
-  } else if (key == "write") {
-    read_list(member, reader, file.write);
-  } else if (key == "environment") {
-    if (auto variables = config::read_variables(member.value, reader)) {
-      file.environment = std::move(*variables);
-    }
-  } else {
-    reader.error(member.value, "unknown key");
-  }
-}
+constexpr std::array file_fields{
+    field<&WorkerFile::id, config::AgentId::read>("id"),
+    field<&WorkerFile::instance, config::Text::read>("instance"),
+    field<&WorkerFile::workspace, config::Text::read>("workspace"),
+    field<&WorkerFile::workspace_access, read_access>("workspace_access"),
+    field<&WorkerFile::socket, config::Text::read>("socket"),
+    field<&WorkerFile::caller, read_number<UINT32_MAX>>("caller"),
+    field<&WorkerFile::max_tasks, read_number<UINT32_MAX>>("max_tasks"),
+    field<&WorkerFile::disk_mb, read_number<UINT32_MAX>>("disk_mb"),
+    field<&WorkerFile::max_processes, read_number<UINT32_MAX>>("max_processes"),
+    field<&WorkerFile::command, config::read_texts>("command"),
+    field<&WorkerFile::task, config::read_texts>("task"),
+    field<&WorkerFile::read, config::read_texts>("read"),
+    field<&WorkerFile::write, config::read_texts>("write"),
+    field<&WorkerFile::environment, config::read_variables>("environment"),
+};
 
 }  // namespace
 
@@ -111,11 +73,13 @@ config::Checked<WorkerFile> parse_worker_file(std::string_view text, const std::
   if (!document) return document.error();
   config::Diagnostics problems;
   WorkerFile file;
-  Reader reader{problems, name, std::nullopt, {}};
+  config::Reader reader{problems, name, std::nullopt, {}};
   if (const auto* table = document->as<config::Node::Table>()) {
     for (const auto& member : *table) {
       reader.key = printable(member.key.substr(0, 64));
-      read_member(member, reader, file);
+      if (!config::read_field(file_fields, member, reader, file)) {
+        reader.error(member.value, "unknown key");
+      }
     }
   }
   reader.key.clear();

@@ -3,49 +3,32 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "base/json.h"
+#include "config/fields.h"
 #include "config/json_loader.h"
-#include "config/values.h"
 
 namespace stile::worker {
 namespace {
 
 constexpr std::array<std::string_view, 5> names{"run", "cancel", "output", "runs", "files"};
 
-void read_member(const config::Member& member, const config::Reader& reader, TaskRequest& request) {
-  const auto read_number = [&](std::int64_t most) {
-    return config::read_integer(member.value, reader, 0, most);
-  };
-  constexpr auto any = std::numeric_limits<std::int64_t>::max();
-  if (member.key == "action") {
-    const auto text = config::Text::read(member.value, reader);
-    const auto* const found = std::find(names.begin(), names.end(), text.value_or(""));
-    if (found == names.end()) {
-      reader.error(member.value, "unknown action");
-    } else {
-      request.action = static_cast<TaskAction>(found - names.begin());
-    }
-  } else if (member.key == "message") {
-    // Any bytes: it becomes the input of a program.
-    const auto* text = member.value.as<std::string>();
-    if (text == nullptr) {
-      reader.wrong_type(member.value, "a string");
-    } else {
-      request.message = *text;
-    }
-  } else if (member.key == "run") {
-    if (const auto number = read_number(any)) request.run = static_cast<std::uint64_t>(*number);
-  } else if (member.key == "cursor") {
-    request.cursor = static_cast<std::uint64_t>(read_number(any).value_or(0));
-  } else if (member.key == "wait_seconds") {
-    request.wait_seconds =
-        static_cast<std::uint32_t>(read_number(longest_wait_seconds).value_or(0));
-  } else {
-    reader.error(member.value, "unknown key");
-  }
+std::optional<TaskAction> read_action(const config::Node& node, const config::Reader& reader) {
+  const auto text = config::Text::read(node, reader);
+  const auto* const found = std::find(names.begin(), names.end(), text.value_or(""));
+  if (found == names.end()) return reader.error(node, "unknown action");
+  return static_cast<TaskAction>(found - names.begin());
 }
+
+using config::field, config::read_number;
+constexpr std::array request_fields{
+    field<&TaskRequest::action, read_action>("action"),
+    // It becomes the input of a program.
+    field<&TaskRequest::message, config::read_any_text>("message"),
+    field<&TaskRequest::run, read_number<INT64_MAX>>("run"),
+    field<&TaskRequest::cursor, read_number<INT64_MAX>>("cursor"),
+    field<&TaskRequest::wait_seconds, read_number<longest_wait_seconds>>("wait_seconds"),
+};
 
 }  // namespace
 
@@ -72,7 +55,9 @@ Result<TaskRequest> parse_request(std::string_view text) {
   if (table == nullptr) return Error{"a request is one JSON object"};
   for (const auto& member : *table) {
     reader.key = member.key.substr(0, 64);
-    read_member(member, reader, request);
+    if (!config::read_field(request_fields, member, reader, request)) {
+      reader.error(member.value, "unknown key");
+    }
   }
   if (problems.has_errors()) return Error{problems.text()};
   return request;

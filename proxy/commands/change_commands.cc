@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "base/joined.h"
 #include "base/quoted.h"
 #include "base/random.h"
 #include "config/card.h"
@@ -20,16 +21,9 @@ namespace {
 
 using control::AgentOverlay, control::ErrorCode, control::Failure;
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const auto& part : parts) text.append(text.empty() ? "" : " ").append(part);
-  return text;
-}
-
-std::string joined(const std::vector<acl::Pattern>& patterns) {
-  std::vector<std::string> texts;
-  for (const auto& pattern : patterns) texts.push_back(pattern.text());
-  return joined(texts);
+std::string words_of(const std::vector<acl::Pattern>& patterns) {
+  return joined_texts(
+      patterns, [](const acl::Pattern& pattern) { return pattern.text(); }, " ");
 }
 
 control::AgentOverlayPtr shared(AgentOverlay overlay) {
@@ -103,8 +97,8 @@ void Commands::allow(const Request& request, const Client& client) {
                                    *editor_.policy().overlay(request.agent), request, asked);
   if (!permission) return client->fail(permission.error());
   const AllowView view{permission->is_granted ? asked.id : "", permission->restored};
-  std::string detail = "allow " + joined(request.hosts) + limits_text(request);
-  if (!permission->restored.empty()) detail += "; restored " + joined(permission->restored);
+  std::string detail = "allow " + words_of(request.hosts) + limits_text(request);
+  if (!permission->restored.empty()) detail += "; restored " + joined(permission->restored, " ");
   if (permission->is_granted) detail += " (grant " + asked.id + ")";
   control::Edit edit;
   edit.agents[request.agent] = shared(std::move(permission->overlay));
@@ -120,9 +114,9 @@ void Commands::revoke(const Request& request, const Client& client) {
   if (!revocation) return client->fail(revocation.error());
   const RevokeView view{revocation->ended, revocation->denied};
   std::string detail =
-      "revoke " + (request.grant.empty() ? joined(request.hosts) : "grant " + request.grant);
-  if (!revocation->ended.empty()) detail += "; ended grants " + joined(revocation->ended);
-  if (!revocation->denied.empty()) detail += "; denied " + joined(revocation->denied);
+      "revoke " + (request.grant.empty() ? words_of(request.hosts) : "grant " + request.grant);
+  if (!revocation->ended.empty()) detail += "; ended grants " + joined(revocation->ended, " ");
+  if (!revocation->denied.empty()) detail += "; denied " + joined(revocation->denied, " ");
   control::Edit edit;
   edit.agents[request.agent] = shared(std::move(revocation->overlay));
   commit(edit, {audit::Event::grant, request.agent, client->peer().name, std::move(detail), true},

@@ -86,35 +86,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
 }  // namespace
 
-AdminHttp::AdminHttp(asio::io_context& context, asio::ip::tcp::acceptor acceptor, Pages pages)
-    : acceptor_{std::move(acceptor)},
-      pause_{context},
-      pages_{std::move(pages)},
-      open_{std::make_shared<int>(0)} {
-  accept();
-}
-
-void AdminHttp::stop_accepting() {
-  beast::error_code ignored;
-  acceptor_.close(ignored);
-  pause_.cancel();
-}
-
-void AdminHttp::accept() {
-  acceptor_.async_accept([this](beast::error_code ec, asio::ip::tcp::socket socket) {
-    if (ec == asio::error::operation_aborted) return;
-    if (ec) {  // out of descriptors: an immediate retry would only waste CPU time
-      pause_.expires_after(std::chrono::milliseconds{100});
-      pause_.async_wait([this](beast::error_code stopped) {
-        if (!stopped) accept();
-      });
-      return;
-    }
-    if (*open_ < max_connections) {
-      std::make_shared<Connection>(std::move(socket), pages_, open_)->read();
-    }
-    accept();
-  });
-}
+AdminHttp::AdminHttp(asio::ip::tcp::acceptor acceptor, Pages pages)
+    : pages_{std::move(pages)},
+      open_{std::make_shared<int>(0)},
+      connections_{std::move(acceptor), [this](asio::ip::tcp::socket socket) {
+                     if (*open_ == max_connections) return;
+                     std::make_shared<Connection>(std::move(socket), pages_, open_)->read();
+                   }} {}
 
 }  // namespace stile::server

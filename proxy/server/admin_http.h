@@ -1,12 +1,12 @@
 // AdminHttp: /metrics, /healthz and /readyz on their own address, never on the proxy's port.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
 #include <string>
+
+#include "base/accept_loop.h"
 
 namespace stile::server {
 
@@ -17,18 +17,16 @@ class AdminHttp {
     std::function<void(std::function<void(std::string)>)> metrics;
     std::function<bool()> is_ready;
   };
-  AdminHttp(boost::asio::io_context& context, boost::asio::ip::tcp::acceptor acceptor, Pages pages);
+  AdminHttp(boost::asio::ip::tcp::acceptor acceptor, Pages pages);
 
   // Connections that are open are served to their end.
-  void stop_accepting();
-  [[nodiscard]] int listener() noexcept { return acceptor_.native_handle(); }
+  void stop_accepting() { connections_.close(); }
+  [[nodiscard]] int listener() noexcept { return connections_.fd(); }
 
  private:
-  void accept();
-  boost::asio::ip::tcp::acceptor acceptor_;
-  boost::asio::steady_timer pause_;
   Pages pages_;
   std::shared_ptr<int> open_;  // number of open connections; bounded
+  AcceptLoop<boost::asio::ip::tcp> connections_;
 };
 
 }  // namespace stile::server

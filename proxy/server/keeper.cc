@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/local_socket.h"
 #include "base/system_error.h"
 #include "proxy/server/service_unit.h"
 
@@ -137,11 +138,9 @@ class Watch {
 }  // namespace
 
 Result<Keeper> Keeper::start() {
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return system_error("socketpair");
-  }
-  UniqueFd its{ends[0]}, mine{ends[1]};
+  auto ends = socket_pair(SOCK_SEQPACKET);
+  if (!ends) return ends.error();
+  auto [its, mine] = std::move(*ends);
   sigset_t signals, before;
   ::sigemptyset(&signals);
   for (const int number : kept_signals) ::sigaddset(&signals, number);

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/local_socket.h"
 #include "proxy/base/log.h"
 #include "proxy/server/server.h"
 
@@ -18,9 +19,8 @@ using Step = Taker::Step;
 constexpr unsigned most_seconds_between_ticks = 30;
 
 pid_t maker_of(int socket) {
-  ucred maker{};
-  socklen_t size = sizeof maker;
-  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &maker, &size) == 0 ? maker.pid : 0;
+  const auto maker = peer_credentials(socket);
+  return maker ? maker->pid : 0;
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <exception>
 
+#include "base/local_socket.h"
 #include "base/run_command.h"
 #include "base/system_error.h"
 
@@ -58,11 +59,9 @@ std::string answer_to(const SecretHelper::Command& command) {
 }  // namespace
 
 Result<std::unique_ptr<SecretHelper>> SecretHelper::start(std::vector<Command> commands) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return system_error("cannot make a socket pair");
-  }
-  UniqueFd ours{ends[0]}, theirs{ends[1]};
+  auto ends = socket_pair(SOCK_SEQPACKET);
+  if (!ends) return ends.error();
+  auto [ours, theirs] = std::move(*ends);
   const pid_t child = ::fork();
   if (child < 0) return system_error("cannot fork");
   if (child == 0) {
@@ -94,14 +93,10 @@ Result<std::string> SecretHelper::run(const Command& command) {
   const std::lock_guard lock{one_at_a_time_};
   if (!socket_) return Error{"the process that runs commands has ended; restart stiled"};
   std::string answer(max_command_output + 1, '\0');
-  pollfd ready{socket_.get(), POLLIN, 0};
   ssize_t got = ::send(socket_.get(), &number, sizeof number, MSG_NOSIGNAL);
   if (got >= 0) {
-    int is_ready = 0;
-    do {
-      is_ready = ::poll(&ready, 1, answer_time_ms);
-    } while (is_ready < 0 && errno == EINTR);
-    got = is_ready > 0 ? ::recv(socket_.get(), answer.data(), answer.size(), 0) : -1;
+    const bool is_ready = wait_until_ready(socket_.get(), POLLIN, answer_time_ms);
+    got = is_ready ? ::recv(socket_.get(), answer.data(), answer.size(), 0) : -1;
   }
   if (got <= 0) {
     socket_.reset();  // a late answer must not be taken for that of the next command

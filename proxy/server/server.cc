@@ -134,7 +134,7 @@ Result<void> Server::run() {
     AdminHttp::Pages pages;
     pages.metrics = [this](auto done) { collect_metrics(std::move(done)); };
     pages.is_ready = [this] { return log_->healthy() && !shared_->draining; };
-    admin_ = std::make_unique<AdminHttp>(context_, std::move(*metrics_acceptor_), std::move(pages));
+    admin_ = std::make_unique<AdminHttp>(std::move(*metrics_acceptor_), std::move(pages));
     offer(SocketRole::metrics, settings().server.metrics->text(), "", {admin_->listener()});
   }
   wait_for_signal();

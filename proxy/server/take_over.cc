@@ -3,11 +3,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "audit/line_relay.h"
-#include "base/system_error.h"
+#include "base/local_socket.h"
 #include "control/budget_share.h"
 #include "proxy/base/log.h"
 #include "proxy/server/inheritance.h"
@@ -99,12 +98,9 @@ bool Server::inherit_listener(const config::Endpoint& endpoint,
 }
 
 Result<void> Server::take_over() {
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return system_error("socketpair");
-  }
-  UniqueFd mine{ends[0]};
-  UniqueFd its{ends[1]};
+  auto ends = socket_pair(SOCK_STREAM);
+  if (!ends) return ends.error();
+  auto [mine, its] = std::move(*ends);
   const auto commitment = predecessor_->commit(its);
   its.reset();
   if (!commitment) return commitment.error();

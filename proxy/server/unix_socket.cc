@@ -4,13 +4,12 @@
 #include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <optional>
 
+#include "base/local_socket.h"
 #include "base/system_error.h"
 #include "config/accounts.h"
 
@@ -19,16 +18,11 @@ namespace {
 
 constexpr int unix_backlog = 4096;
 
-// The kernel's type for an address of any family.
-const sockaddr* generic(const sockaddr_un& address) {
-  return reinterpret_cast<const sockaddr*>(&address);
-}
-
-bool is_stale(const sockaddr_un& address) {
+bool is_stale(const std::string& path) {
   struct stat info {};
-  if (::lstat(address.sun_path, &info) != 0 || !S_ISSOCK(info.st_mode)) return false;
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISSOCK(info.st_mode)) return false;
   const UniqueFd probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  return ::connect(probe.get(), generic(address), sizeof address) != 0 && errno == ECONNREFUSED;
+  return !connect_unix(probe.get(), path) && errno == ECONNREFUSED;
 }
 
 // The umask and group for files that this thread creates, for the lifetime of this object.
@@ -65,12 +59,8 @@ bool has_group(const char* path, gid_t group) {
 
 Result<UniqueFd> bind_unix(const std::string& path, const UnixAccess& access,
                            const std::string& name) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return Error{name + ": the path is too long for a socket"};
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
+  const auto address = unix_address(path);
+  if (!address) return Error{name + ": the path is too long for a socket"};
   std::optional<gid_t> group;
   if (!access.group.empty()) {
     group = config::find_group(access.group);
@@ -86,14 +76,14 @@ Result<UniqueFd> bind_unix(const std::string& path, const UnixAccess& access,
   };
   // The file gets the mode that the socket has, minus the umask (unix(7)).
   if (!fd || ::fchmod(fd.get(), access.mode) != 0) return problem("");
-  if (is_stale(address)) ::unlink(address.sun_path);
+  if (is_stale(path)) ::unlink(path.c_str());
   {
     const Creation creation{0, group};
-    if (::bind(fd.get(), generic(address), sizeof address) != 0) return problem("");
+    if (::bind(fd.get(), generic(*address), sizeof *address) != 0) return problem("");
   }
-  if (group && !has_group(address.sun_path, *group)) {
+  if (group && !has_group(path.c_str(), *group)) {
     const Error error = problem("cannot give it to its group: ");
-    ::unlink(address.sun_path);
+    ::unlink(path.c_str());
     return error;
   }
   if (::listen(fd.get(), unix_backlog) != 0) return problem("");

@@ -44,7 +44,7 @@ MAY_INCLUDE = {
     "web": {"a2a", "cli/judge.h", "cli/replay.h", "cli/rule_diff.h", "cli/seen.h", "audit", "config", "acl", "control/client.h", "control/daemon_sockets.h", "proxy/base/log.h",
             "proxy/server/privileges.h", "proxy/server/sandbox.h", "proxy/server/unix_socket.h"},
     # Reads what MCP clients send; the command gives it the ways to spawner and daemon.
-    "mcp": {"config", "acl", "web/origin.h"},
+    "mcp": {"config", "acl", "web/loopback.h", "web/origin.h"},
     "cli": {"mcp", "notify", "fleet", "control/client.h", "control/daemon_sockets.h", "control/follower.h", "control/protocol.h",
             "control/run_sockets.h", "run/options.h", "run/run.h", "audit", "config", "squid", "acl"},
     # Runs with CAP_NET_ADMIN and CAP_SYS_ADMIN, so nothing that reads the agents' bytes is in it.
@@ -80,7 +80,7 @@ LIBRARIES = {
     "zlib": Library(r"zlib\.h", r"\binflate\w*\(", ("proxy/http/", "scan/"), in_headers=False),
     "libseccomp": Library(r"seccomp\.h", r"\bseccomp_\w+\(", ("proxy/server/", "confine/"), in_headers=False),
     "sd-bus": Library(r"systemd/sd-(bus|event)", r"\bsd_(bus|event)_\w+\(", ("units/", "spawn/", "proxy/server/service_unit.cc")),
-    "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/", "web/", "mcp/", "fleet/")),
+    "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/", "web/", "mcp/", "fleet/", "base/accept_loop.h")),
     "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/", "web/", "mcp/", "fleet/")),
     "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/command.", "cli/run.cc", "cmd/")),
 }

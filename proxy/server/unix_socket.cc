@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/passed_descriptors.h"
 #include "base/system_error.h"
 #include "config/accounts.h"
 
@@ -86,6 +87,7 @@ Result<UniqueFd> bind_unix(const std::string& path, const UnixAccess& access,
   };
   // The file gets the mode that the socket has, minus the umask (unix(7)).
   if (!fd || ::fchmod(fd.get(), access.mode) != 0) return problem("");
+  if (!access.takes_descriptors) refuse_descriptors(fd.get());
   if (is_stale(address)) ::unlink(address.sun_path);
   {
     const Creation creation{0, group};

@@ -22,6 +22,12 @@ struct Symlink {
   friend bool operator==(const Symlink&, const Symlink&) = default;
 };
 
+// A path that a command can write to leads to a place that the command would not see otherwise.
+struct LeftOut {
+  std::string path, place;
+  friend bool operator==(const LeftOut&, const LeftOut&) = default;
+};
+
 // The request, and what this host has. Paths are absolute and contain no links.
 struct PlanRequest {
   Files files = Files::view;
@@ -33,6 +39,7 @@ struct PlanRequest {
   std::vector<std::string> system;         // directories of the system, read-only
   std::vector<Symlink> links;              // on the way to the system and to programs
   std::vector<std::string> programs;       // of PATH and of the command, read-only
+  std::vector<LeftOut> left_out;           // of the same, not shown
   std::vector<std::string> read, write;    // named; sockets and secrets in them are covered
   std::vector<std::string> expose;         // named; shown as they are
   std::vector<std::string> hidden;         // neither shown nor used as a working directory

@@ -198,6 +198,7 @@ bool is_in_sandbox() { return ::secure_getenv("AGENT_IN_SANDBOX") != nullptr; }
 int dry_run(const Options& options, const Launch& launch) {
   const auto plan = make_plan(options, launch, {}, {});
   if (!plan) return fail(plan.error().message);
+  say(plan->files.notices);
   print_plan(launch, plan->files.view.view, std::cout);
   if (const auto ports = ports_text(options); !ports.empty()) {
     std::cout << "\n# Ports\n";
@@ -249,6 +250,7 @@ int run(const Options& options) {
     plan->capture = plan_capture(launch->settings, launch->permissions.agent);
     show_resolver(*plan->capture, plan->files.view.view);
   }
+  say(plan->files.notices);
   if (const auto notice = files_notice(plan->files.view.view); !notice.empty()) {
     std::fprintf(stderr, "stile: %s\n", notice.c_str());
   }

@@ -166,7 +166,9 @@ class Lifetime {
 };
 
 void say(const std::vector<std::string>& lines) {
-  for (const auto& line : lines) std::fprintf(stderr, "stile: %s\n", line.c_str());
+  for (const auto& line : lines) {
+    std::fprintf(stderr, "stile: %s\n", without_controls(line).c_str());
+  }
 }
 
 // A person is asked about what no rule names, unless the config or card decides that. Nobody types
@@ -223,7 +225,7 @@ int run(const Options& options) {
   if (asks) ask_on_terminal(*launch);
   auto policy = launch ? make_policy(*launch, options.dry_run) : launch.error();
   if (!policy) {
-    std::fputs(policy.error().text().c_str(), stderr);
+    std::fputs(without_controls(policy.error().text()).c_str(), stderr);
     return confine::own_failure;
   }
   say(launch->notices);

@@ -189,3 +189,17 @@ def test_programs_of_the_project_that_lead_to_what_is_shown_anyway_run(user_fenc
     env = environment(PATH=f"{folder}:/usr/bin:/bin")
     done = fence.run(command=["sh", "-c", "linked; python -c 'print(7)'"], env=env)
     assert (done.code, done.out) == (0, "mine\n7\n") and "not shown" not in done.err, done
+
+
+def test_a_command_cannot_rename_what_tells_that_a_file_is_a_secret(user_fence):
+    """`config.json` is one in .docker and nowhere else: the next command would be shown it under another directory."""
+    fence = user_fence
+    folder = fence.folder / "below" / ".docker"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("secret")
+    for path in (folder.parent, folder, folder / "config.json"):
+        os.chown(path, USER, USER)
+    first = fence.shell(script="mv below/.docker below/x; mv below other; cat other/*/config.json; touch other/.docker/made && echo made")
+    assert first.out == "made\n", first
+    second = fence.shell(script="cat */x/config.json */.docker/config.json")
+    assert "secret" not in second.out and "hidden from the command" in second.err, second

@@ -258,6 +258,7 @@ int run(const Options& options) {
   }
   plan->mask = confine::block_signals();
   const TerminalForeground terminal;
+  plan->has_own_group = !TerminalForeground::has_terminal();
   auto jail = Jail::make(*plan);
   if (!jail) return fail(jail.error().message);
   const Attempts attempts{jail->first_process()};

@@ -27,6 +27,7 @@
 #include "run/plan_text.h"
 #include "run/ports.h"
 #include "run/proxy.h"
+#include "run/standard_streams.h"
 #include "run/summary.h"
 #include "run/terminal.h"
 #include "run/terminal_asks.h"
@@ -257,6 +258,7 @@ int run(const Options& options) {
     std::fprintf(stderr, "stile: %s\n", notice.c_str());
   }
   plan->mask = confine::block_signals();
+  const StandardStreams streams;
   const TerminalForeground terminal;
   plan->has_own_group = !TerminalForeground::has_terminal();
   auto jail = Jail::make(*plan);
@@ -288,6 +290,7 @@ int run(const Options& options) {
   if (terminal_asks) terminal_asks->stop();
   (*service)->stop();
   live.stop();
+  streams.restore();
   std::fputs(summary.text().c_str(), stderr);
   tell_of_attempts(status, summary, attempts, plan->capture.has_value());
   if (!(*service)->is_log_in_place()) {

@@ -84,4 +84,8 @@ struct View {
 [[nodiscard]] bool is_secret(std::string_view directory, std::string_view name,
                              bool is_directory) noexcept;
 
+// Whether a path is such a secret, or lies in one, below the places that are shown. There it is
+// covered as long as nobody names it.
+[[nodiscard]] bool is_in_secret(const std::string& path, const std::vector<std::string>& shown);
+
 }  // namespace stile::confine

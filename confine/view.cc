@@ -32,7 +32,7 @@ bool is_read_only_place(int code) { return code == EROFS || code == EACCES || co
 struct Source {
   const Mount* mount = nullptr;
   UniqueFd tree;
-  bool is_directory = true;
+  bool is_directory = true, is_socket = false;
 };
 
 class Builder {
@@ -76,6 +76,7 @@ class Builder {
       return system_error("cannot show " + mount.target);
     }
     source.is_directory = S_ISDIR(status.st_mode);
+    source.is_socket = S_ISSOCK(status.st_mode);
     unsigned attributes = MOUNT_ATTR_NOSUID;
     if (!is_within(mount.host_path(), "/dev")) attributes |= MOUNT_ATTR_NODEV;
     if (!mount.is_writable) attributes |= MOUNT_ATTR_RDONLY;
@@ -146,7 +147,7 @@ class Builder {
       case MountContent::bind:
         if (!attach(source.tree.get(), place.get()))
           return system_error("cannot show " + mount.target);
-        return search(source);
+        return source.is_socket ? cover_socket(mount) : search(source);
       case MountContent::empty: {
         const auto directory = own_directory(mount.mode);
         if (!directory || !attach(directory.get(), place.get())) {
@@ -206,6 +207,14 @@ class Builder {
     const auto at = found.path.rfind('/');
     const bool is_known_by_itself = is_secret({}, found.path.substr(at + 1), found.is_directory);
     if (!is_known_by_itself) secret_directories_.push_back(found.path.substr(0, at));
+  }
+
+  // Named itself, but not as one that is to be exposed.
+  Result<void> cover_socket(const Mount& mount) {
+    if (mount.search == Search::none) return {};
+    const auto place = open_place(mount.target, root_.get());
+    if (!place) return system_error("cannot hide " + mount.target);
+    return cover(place.get(), mount.target, false);
   }
 
   Result<void> search(const Source& source) {

@@ -203,3 +203,24 @@ def test_a_command_cannot_rename_what_tells_that_a_file_is_a_secret(user_fence):
     assert first.out == "made\n", first
     second = fence.shell(script="cat */x/config.json */.docker/config.json")
     assert "secret" not in second.out and "hidden from the command" in second.err, second
+
+
+@pytest.mark.parametrize("flag, answer", [("--read", "refused"), ("--write", "refused"), ("--restrict", "refused"),
+                                          ("--expose", "connected")])
+def test_a_socket_that_is_named_itself_is_only_exposed(fence, flag, answer):
+    """Also one that the kernel does not list here, as it was bound in another network namespace."""
+    path = fence.folder / "x.sock"
+    bind = "import socket, sys; s = socket.socket(1); s.bind(sys.argv[1]); s.listen(); print('up', flush=True); sys.stdin.read()"
+    with subprocess.Popen(["unshare", "-n", "/usr/bin/python3", "-c", bind, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdout.readline() == b"up\n"
+        path.chmod(0o777)
+        value = fence.write("limits.json", json.dumps({"write": ["x.sock"]})) if flag == "--restrict" else path
+        done = fence.python(flag, value, script=f"""
+import socket
+try:
+    socket.socket(socket.AF_UNIX).connect({str(path)!r})
+    print("connected")
+except ConnectionRefusedError:
+    print("refused")""")
+        server.stdin.close()
+    assert done.out == answer + "\n", done

@@ -90,7 +90,9 @@ def test_a_caller_narrows_the_files(machine, spawn):
         answer = spawn("narrow", template="files", card=card)
         assert set(answer) == {"error"}, answer
     assert not machine.path("/etc/deep").exists()
-    for card in ({"read": ["/srv"]}, {"write": ["/srv/data/a"]}, {"read": ["../wide"]}):
+    machine.shell("echo TOKEN >/srv/data/.env; mkdir /srv/data/.ssh; echo key >/srv/data/.ssh/id")
+    for card in ({"read": ["/srv"]}, {"write": ["/srv/data/a"]}, {"read": ["../wide"]}, {"read": ["/srv/data/.env"]},
+                 {"read": ["/srv/data/.ssh"]}, {"read": ["/srv/data/.ssh/id"]}):
         assert set(spawn("narrow", template="files", card=card)) == {"error"}, card
 
 

@@ -36,7 +36,8 @@ std::vector<RefusedCall> refused_calls() {
   std::vector<RefusedCall> list{{SCMP_SYS(io_uring_setup), ENOSYS, {}},
                                 {SCMP_SYS(add_key), ENOSYS, {}},
                                 {SCMP_SYS(request_key), ENOSYS, {}},
-                                {SCMP_SYS(keyctl), ENOSYS, {}}};
+                                {SCMP_SYS(keyctl), ENOSYS, {}},
+                                {SCMP_SYS(syslog), EPERM, {}}};
   constexpr std::uint32_t beyond = AF_PACKET + 1;
   for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)}) {
     for (std::uint32_t family = 0; family < beyond; ++family) {

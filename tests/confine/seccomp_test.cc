@@ -80,6 +80,12 @@ TEST(ConfineSeccomp, RefusesTheKernelsKeys) {
       ENOSYS);
 }
 
+TEST(ConfineSeccomp, RefusesTheMessagesOfTheKernel) {
+  constexpr int size_of_buffer = 10;
+  EXPECT_EQ(under_the_filter([] { return ::syscall(SYS_syslog, size_of_buffer, nullptr, 0); }),
+            EPERM);
+}
+
 TEST(ConfineSeccomp, LetsNobodyChangeTheLimitOfCoreFilesButSaysSo) {
   constexpr rlimit one{1, 1}, none{0, 0}, more{64, 64};
   ::setrlimit(RLIMIT_CORE, &one);

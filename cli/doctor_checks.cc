@@ -15,12 +15,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include "audit/line.h"
 #include "audit/text.h"
 #include "base/quoted.h"
 #include "base/system_error.h"
+#include "base/unique_fd.h"
 #include "base/units.h"
 #include "base/unix_time.h"
 #include "cli/advice.h"
@@ -74,13 +75,25 @@ void check_socket(const std::string& path, Findings& findings) {
                       is_open_to_all ? "chmod 0660 " + shell_word(path) : ""});
 }
 
+// The end of a file. The daemon could put a link, a FIFO or a device there, and root opens it.
+std::string end_of(const std::string& path) {
+  constexpr off_t most = 64 << 10;
+  struct stat status {};
+  const UniqueFd place{::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+  if (!place || ::fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const UniqueFd file{
+      ::open(("/proc/self/fd/" + std::to_string(place.get())).c_str(), O_RDONLY | O_CLOEXEC)};
+  std::string text(most, '\0');
+  const auto got = file ? ::pread(file.get(), text.data(), text.size(),
+                                  std::max<off_t>(0, status.st_size - most))
+                        : 0;
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
 // The time stamp of the last complete line of the log, if there is one.
 std::optional<UnixMicros> last_time(const std::string& path) {
-  constexpr std::streamoff most = 64 << 10;
-  std::ifstream file{path, std::ios::binary | std::ios::ate};
-  if (!file) return {};
-  const std::streamoff size = file.tellg();
-  file.seekg(std::max<std::streamoff>(0, size - most));
+  std::istringstream file{end_of(path)};
   std::optional<UnixMicros> last;
   for (std::string line; std::getline(file, line);) {
     audit::Line read;

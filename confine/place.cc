@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/directory.h"
+#include "base/quoted.h"
 
 namespace stile::confine {
 
@@ -23,8 +24,9 @@ Result<void> refuse_links(const std::string& path, const std::string& what) {
   if (open_place(path) || errno != ELOOP) return {};
   std::error_code failed;
   const auto real = std::filesystem::canonical(path, failed);
-  return Error{what + ' ' + path + ": a part of it is a link; name the place itself" +
-               (failed ? "" : ", " + real.string())};
+  // Where it leads, an earlier command may have chosen.
+  return Error{what + ' ' + printable(path) + ": a part of it is a link; name the place itself" +
+               (failed ? "" : ", " + printable(real.string()))};
 }
 
 UniqueFd make_place(int root, const std::string& path, bool is_directory) {

@@ -22,6 +22,12 @@ struct Symlink {
   friend bool operator==(const Symlink&, const Symlink&) = default;
 };
 
+// A path that a command can write to leads to a place that the command would not see otherwise.
+struct LeftOut {
+  std::string path, place;
+  friend bool operator==(const LeftOut&, const LeftOut&) = default;
+};
+
 // The request, and what this host has. Paths are absolute and contain no links.
 struct PlanRequest {
   Files files = Files::view;
@@ -33,6 +39,7 @@ struct PlanRequest {
   std::vector<std::string> system;         // directories of the system, read-only
   std::vector<Symlink> links;              // on the way to the system and to programs
   std::vector<std::string> programs;       // of PATH and of the command, read-only
+  std::vector<LeftOut> left_out;           // of the same, not shown
   std::vector<std::string> read, write;    // named; sockets and secrets in them are covered
   std::vector<std::string> expose;         // named; shown as they are
   std::vector<std::string> hidden;         // neither shown nor used as a working directory
@@ -76,5 +83,9 @@ struct View {
 // Files and directories that usually hold secrets, by their name and their directory's name.
 [[nodiscard]] bool is_secret(std::string_view directory, std::string_view name,
                              bool is_directory) noexcept;
+
+// Whether a path is such a secret, or lies in one, below the places that are shown. There it is
+// covered as long as nobody names it.
+[[nodiscard]] bool is_in_secret(const std::string& path, const std::vector<std::string>& shown);
 
 }  // namespace stile::confine

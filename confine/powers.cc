@@ -4,10 +4,13 @@
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <string>
 
 #include "base/system_error.h"
 #include "confine/seccomp.h"
@@ -27,9 +30,31 @@ Result<void> drop_all_capabilities() {
   return {};
 }
 
+// An open directory leads to all of the host's files, whatever the view has.
+Result<void> refuse_directories() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+      return Error{"descriptor " + std::to_string(fd) +
+                   " is a directory, from which the command could reach all files of the host"};
+    }
+  }
+  return {};
+}
+
+// If core_pattern is a pipe, the kernel starts a program of the host, as root and out there, for
+// each crash inside. It does not if this limit is 1 (core(5)); then it writes no file either. Where
+// the limit is 0 already, it cannot be raised.
+void forbid_core_dumps() {
+  const rlimit one{1, 1};
+  ::setrlimit(RLIMIT_CORE, &one);
+}
+
 }  // namespace
 
 Result<void> give_up(Powers left) {
+  if (auto done = refuse_directories(); !done) return done;
+  forbid_core_dumps();
   // Replaces the caller's session keyring: a process that possesses it can use its keys.
   ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
   if (left == Powers::none) {

@@ -14,14 +14,18 @@ namespace fs = std::filesystem;
 
 constexpr int most_entries = 2000;  // of one directory of PATH
 
-bool contains(const std::vector<std::string>& list, const std::string& text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
+template <class T>
+bool contains(const std::vector<T>& list, const T& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool is_within_any(const std::string& path, const std::vector<std::string>& directories) {
+  return std::any_of(directories.begin(), directories.end(),
+                     [&](const auto& directory) { return is_within(path, directory); });
 }
 
 bool is_shown_anyway(const std::string& path, const PlanRequest& request) {
-  const auto holds = [&](const auto& directory) { return is_within(path, directory); };
-  return std::any_of(request.system.begin(), request.system.end(), holds) ||
-         std::any_of(request.programs.begin(), request.programs.end(), holds);
+  return is_within_any(path, request.system) || is_within_any(path, request.programs);
 }
 
 // Directories that are never shown as a whole because of a program in them: a home, a directory
@@ -56,6 +60,26 @@ fs::path outermost_modules(const fs::path& file) {
   return found;
 }
 
+// The whole place that a program outside of the directories of PATH needs; "": its file alone.
+std::string installation_of(const fs::path& file, const PlanRequest& request) {
+  if (const auto modules = outermost_modules(file); !modules.empty()) return modules.string();
+  const auto directory = file.parent_path(), above = directory.parent_path();
+  const bool is_whole = is_installation(above, directory) && !is_too_wide(above, request);
+  return is_whole ? above.string() : std::string{};
+}
+
+// As follow(), but not to where only a link of an earlier command leads.
+std::string follow_safely(const std::string& path, PlanRequest& request) {
+  bool has_own_link = false;
+  auto real = follow(path, request, &has_own_link);
+  if (!has_own_link || real.empty() || is_own(real, request)) return real;
+  if (is_shown_anyway(real, request) || is_within_any(real, request.read)) return {};
+  const auto whole = installation_of(real, request);
+  LeftOut left{path, whole.empty() ? real : whole};
+  if (!contains(request.left_out, left)) request.left_out.push_back(std::move(left));
+  return {};
+}
+
 void add_program_place(const fs::path& place, PlanRequest& request) {
   if (is_too_wide(place, request) || is_shown_anyway(place.string(), request)) return;
   request.programs.push_back(place.string());
@@ -75,12 +99,8 @@ void add_directory(const fs::path& directory, PlanRequest& request) {
 // A program may be a link to an installation elsewhere (~/.local/bin/aider).
 void add_file(const fs::path& file, PlanRequest& request) {
   if (is_shown_anyway(file.string(), request)) return;
-  const auto directory = file.parent_path();
-  if (const auto modules = outermost_modules(file); !modules.empty()) {
-    add_program_place(modules, request);
-  } else if (is_installation(directory.parent_path(), directory) &&
-             !is_too_wide(directory.parent_path(), request)) {
-    add_program_place(directory.parent_path(), request);
+  if (const auto whole = installation_of(file, request); !whole.empty()) {
+    add_program_place(whole, request);
   } else if (!is_within(file.string(), request.directory)) {
     request.programs.push_back(file.string());
   }
@@ -93,7 +113,7 @@ void add_links_of(const std::string& directory, PlanRequest& request) {
        at.increment(failed), ++count) {
     std::error_code ignored;
     if (!at->is_symlink(ignored)) continue;
-    const auto real = follow(at->path().string(), request);
+    const auto real = follow_safely(at->path().string(), request);
     if (!real.empty()) add_file(real, request);
   }
 }
@@ -110,13 +130,16 @@ void add_programs(const std::string& path_variable, const std::string& command,
   if (command.find('/') != std::string::npos) {
     std::error_code failed;
     const auto file = fs::absolute(command, failed).lexically_normal();
-    const auto real = follow(file.string(), request);
+    const auto real = follow_safely(file.string(), request);
     if (!real.empty()) add_file(real, request);
     directories.push_back(file.parent_path().string());
   }
+  // Those first that show what links of the command's own may lead to.
+  std::stable_partition(directories.begin(), directories.end(),
+                        [&](const auto& directory) { return !is_own(directory, request); });
   std::vector<std::string> seen;
   for (const auto& directory : directories) {
-    const auto real = follow(directory, request);
+    const auto real = follow_safely(directory, request);
     if (real.empty() || contains(seen, real)) continue;
     seen.push_back(real);
     const bool is_systems = is_shown_anyway(real, request) && !is_within(real, request.directory);

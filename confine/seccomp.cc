@@ -4,6 +4,7 @@
 #include <linux/tiocl.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -35,20 +36,27 @@ std::vector<RefusedCall> refused_calls() {
   std::vector<RefusedCall> list{{SCMP_SYS(io_uring_setup), ENOSYS, {}},
                                 {SCMP_SYS(add_key), ENOSYS, {}},
                                 {SCMP_SYS(request_key), ENOSYS, {}},
-                                {SCMP_SYS(keyctl), ENOSYS, {}}};
+                                {SCMP_SYS(keyctl), ENOSYS, {}},
+                                {SCMP_SYS(syslog), EPERM, {}}};
   constexpr std::uint32_t beyond = AF_PACKET + 1;
   for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)}) {
     for (std::uint32_t family = 0; family < beyond; ++family) {
       if (std::find(allowed_families.begin(), allowed_families.end(), family) ==
           allowed_families.end()) {
-        list.push_back({call, EAFNOSUPPORT, Argument{0, Argument::Is::equal, family}});
+        list.push_back({call, EAFNOSUPPORT, {{0, Argument::Is::equal, family}}});
       }
     }
-    list.push_back({call, EAFNOSUPPORT, Argument{0, Argument::Is::at_least, beyond}});
+    list.push_back({call, EAFNOSUPPORT, {{0, Argument::Is::at_least, beyond}}});
   }
   for (const std::uint32_t request : {std::uint32_t{TIOCSTI}, std::uint32_t{TIOCLINUX}}) {
-    list.push_back({SCMP_SYS(ioctl), EPERM, Argument{1, Argument::Is::equal, request}});
+    list.push_back({SCMP_SYS(ioctl), EPERM, {{1, Argument::Is::equal, request}}});
   }
+  // Programs that keep secrets give up if they cannot forbid core files, so that they may believe
+  // it.
+  constexpr Argument::Is equal = Argument::Is::equal, at_least = Argument::Is::at_least;
+  list.push_back({SCMP_SYS(setrlimit), 0, {{0, equal, RLIMIT_CORE}}});
+  list.push_back(
+      {SCMP_SYS(prlimit64), 0, {{1, equal, RLIMIT_CORE}, {2, at_least, 1}}});  // not null
   return list;
 }
 
@@ -60,8 +68,10 @@ Result<void> refuse_calls(const std::vector<RefusedCall>& refusals) {
   for (const auto& [call, error, when] : refusals) {
     if (code != 0) break;
     const auto action = SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error));
-    const auto condition = when ? comparison(*when) : scmp_arg_cmp{};
-    code = ::seccomp_rule_add_array(filter.get(), action, call, when ? 1 : 0, &condition);
+    std::vector<scmp_arg_cmp> conditions;
+    for (const auto& argument : when) conditions.push_back(comparison(argument));
+    code = ::seccomp_rule_add_array(filter.get(), action, call,
+                                    static_cast<unsigned>(conditions.size()), conditions.data());
   }
   if (code == 0) code = ::seccomp_load(filter.get());
   if (code != 0) return system_error("cannot install the system call filter", -code);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -19,15 +18,16 @@ struct Argument {
 
 struct RefusedCall {
   int call = 0;
-  int error = 0;  // the error that the command gets
-  std::optional<Argument> when;
+  int error = 0;               // what the command gets; 0: it seems to work
+  std::vector<Argument> when;  // all of them hold
 };
 
 // Refuses sockets of families that no network namespace confines (AF_VSOCK reaches a virtual
 // machine's host), io_uring (it could create them without a filtered call), the kernel's keys (the
 // user's keyring is not part of a namespace, and for a key of type dns_resolver the kernel starts a
-// program of the host that asks the host's DNS servers), and ioctls that type into the caller's
-// terminal. Pure.
+// program of the host that asks the host's DNS servers), the kernel's messages (which some hosts show
+// to every user), ioctls that type into the caller's terminal, and changes of the limit that keeps
+// the kernel from starting a program of the host for a crash. Pure.
 [[nodiscard]] std::vector<RefusedCall> refused_calls();
 
 // For this process and its children. System calls of another architecture end the process.

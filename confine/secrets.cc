@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "confine/paths.h"
 #include "confine/plan.h"
 
 namespace stile::confine {
@@ -61,6 +62,28 @@ bool is_secret(std::string_view directory, std::string_view name, bool is_direct
   return std::any_of(secret_names.begin(), secret_names.end(), [&](const SecretName& secret) {
     return secret.name == name && (secret.directory.empty() || secret.directory == directory);
   });
+}
+
+bool is_in_secret(const std::string& path, const std::vector<std::string>& shown) {
+  const std::string* innermost = nullptr;
+  for (const auto& place : shown) {
+    const bool is_deeper = innermost == nullptr || place.size() > innermost->size();
+    if (is_within(path, place) && is_deeper) innermost = &place;
+  }
+  if (innermost == nullptr) return false;
+  std::string_view directory = *innermost;
+  directory.remove_prefix(directory.rfind('/') + 1);
+  for (auto at = innermost->size(); at < path.size();) {
+    const auto end = std::min(path.find('/', at + 1), path.size());
+    const auto name = std::string_view{path}.substr(at + 1, end - at - 1);
+    const bool is_last = end == path.size();
+    if (is_secret(directory, name, true) || (is_last && is_secret(directory, name, false))) {
+      return true;
+    }
+    directory = name;
+    at = end;
+  }
+  return false;
 }
 
 }  // namespace stile::confine

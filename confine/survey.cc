@@ -58,7 +58,16 @@ Result<std::string> named_place(const std::string& path, const std::string& flag
   return text_result(place.string());
 }
 
-std::string follow(const std::string& path, PlanRequest& request) {
+bool is_own(const std::string& path, const PlanRequest& request) {
+  const auto holds = [&](const auto& directory) { return is_within(path, directory); };
+  const bool is_home =
+      std::any_of(request.homes.begin(), request.homes.end(),
+                  [&](const auto& home) { return is_within(home, request.directory); });
+  return (!is_home && !request.directory.empty() && holds(request.directory)) ||
+         std::any_of(request.write.begin(), request.write.end(), holds);
+}
+
+std::string follow(const std::string& path, PlanRequest& request, bool* has_own_link) {
   constexpr int most_links = 40;
   fs::path real = "/";
   fs::path rest = fs::path{path}.lexically_normal().relative_path();
@@ -72,6 +81,7 @@ std::string follow(const std::string& path, PlanRequest& request) {
     } else if (fs::is_symlink(fs::symlink_status(at, failed))) {
       if (++links > most_links) return {};
       add_link(at, request);
+      if (has_own_link != nullptr && is_own(at.string(), request)) *has_own_link = true;
       const auto text = fs::read_symlink(at, failed);
       rest = after == "." ? text : text / after;
       if (text.is_absolute()) {

@@ -14,15 +14,21 @@ namespace stile::confine {
 // "--read".
 [[nodiscard]] Result<std::string> named_place(const std::string& path, const std::string& flag);
 
+// Whether the command can write there. A home is no working directory.
+[[nodiscard]] bool is_own(const std::string& path, const PlanRequest& request);
+
 // Resolves a path. The links on the way are added to the request, so that the path also resolves in
-// the view. "" if it does not exist.
-[[nodiscard]] std::string follow(const std::string& path, PlanRequest& request);
+// the view. "" if it does not exist. `has_own_link`: set if a link on the way is where the command
+// can write, so that an earlier command may have made it.
+[[nodiscard]] std::string follow(const std::string& path, PlanRequest& request,
+                                 bool* has_own_link = nullptr);
 
 // Directories and links of the system.
 void add_system(PlanRequest& request);
 
-// The directories of PATH and of the command, with the files that belong to them. Call it after the
-// system, the working directory and the homes are known.
+// The directories of PATH and of the command, with the files that belong to them. What only a link
+// leads to that an earlier command may have made is left out. Call it after the system, the working
+// directory, the homes and the named paths are known.
 void add_programs(const std::string& path_variable, const std::string& command,
                   PlanRequest& request);
 

@@ -32,7 +32,7 @@ bool is_read_only_place(int code) { return code == EROFS || code == EACCES || co
 struct Source {
   const Mount* mount = nullptr;
   UniqueFd tree;
-  bool is_directory = true;
+  bool is_directory = true, is_socket = false;
 };
 
 class Builder {
@@ -76,6 +76,7 @@ class Builder {
       return system_error("cannot show " + mount.target);
     }
     source.is_directory = S_ISDIR(status.st_mode);
+    source.is_socket = S_ISSOCK(status.st_mode);
     unsigned attributes = MOUNT_ATTR_NOSUID;
     if (!is_within(mount.host_path(), "/dev")) attributes |= MOUNT_ATTR_NODEV;
     if (!mount.is_writable) attributes |= MOUNT_ATTR_RDONLY;
@@ -146,7 +147,7 @@ class Builder {
       case MountContent::bind:
         if (!attach(source.tree.get(), place.get()))
           return system_error("cannot show " + mount.target);
-        return search(source);
+        return source.is_socket ? cover_socket(mount) : search(source);
       case MountContent::empty: {
         const auto directory = own_directory(mount.mode);
         if (!directory || !attach(directory.get(), place.get())) {
@@ -201,13 +202,28 @@ class Builder {
     return found;
   }
 
+  void note_secret(const FoundPlace& found) {
+    report_.secrets.push_back(found.path);
+    const auto at = found.path.rfind('/');
+    const bool is_known_by_itself = is_secret({}, found.path.substr(at + 1), found.is_directory);
+    if (!is_known_by_itself) secret_directories_.push_back(found.path.substr(0, at));
+  }
+
+  // Named itself, but not as one that is to be exposed.
+  Result<void> cover_socket(const Mount& mount) {
+    if (mount.search == Search::none) return {};
+    const auto place = open_place(mount.target, root_.get());
+    if (!place) return system_error("cannot hide " + mount.target);
+    return cover(place.get(), mount.target, false);
+  }
+
   Result<void> search(const Source& source) {
     const auto& mount = *source.mount;
     if (mount.search == Search::none || !source.is_directory) return {};
     const SearchRequest request{source.tree.get(), mount.target, mount.search, request_.log,
                                 [&](const std::string& path) { return is_target(path); }};
     return search_tree(request, [&](const FoundPlace& found) -> Result<void> {
-      if (found.is_secret) report_.secrets.push_back(found.path);
+      if (found.is_secret) note_secret(found);
       return cover(found.place, found.path, found.is_directory);
     });
   }
@@ -283,8 +299,16 @@ class Builder {
     return {};
   }
 
+  // A mount point cannot be renamed. Under another name, the next command would be shown what is a
+  // secret only in a directory of this name.
   Result<void> pin() {
-    for (const auto& path : view_.pins) {
+    auto pins = view_.pins;
+    for (const auto& path : secret_directories_) {
+      if (!is_target(path) && std::find(pins.begin(), pins.end(), path) == pins.end()) {
+        pins.push_back(path);
+      }
+    }
+    for (const auto& path : pins) {
       const auto place = open_place(path, root_.get());
       if (!place) continue;  // not in this view
       const auto same = copy_tree(place.get());
@@ -317,6 +341,7 @@ class Builder {
   std::vector<Source> sources_;
   std::optional<Covers> covers_;
   UniqueFd root_;
+  std::vector<std::string> secret_directories_;
   ViewReport report_;
 };
 

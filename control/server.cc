@@ -33,6 +33,11 @@ ControlPeer peer_of(int fd, bool may_change) {
           may_change, credentials.pid};
 }
 
+void forget(std::map<uid_t, std::size_t>& counts, uid_t uid) {
+  const auto found = counts.find(uid);
+  if (found != counts.end() && --found->second == 0) counts.erase(found);
+}
+
 }  // namespace
 
 void ControlServer::listen(UniqueFd socket, bool may_change) {
@@ -45,14 +50,29 @@ void ControlServer::listen(UniqueFd socket, bool may_change) {
       may_change);
 }
 
+bool ControlServer::has_room(uid_t uid, bool may_change) const {
+  const auto of_user = [uid](const auto& counts) {
+    const auto found = counts.find(uid);
+    return found == counts.end() ? 0 : found->second;
+  };
+  if (clients_.size() >= max_clients || of_user(per_user_) >= max_clients_per_user) return false;
+  if (may_change) return true;
+  std::size_t lookers = 0;
+  for (const auto& [user, count] : lookers_) lookers += count;
+  return lookers < max_lookers && of_user(lookers_) < max_lookers_per_user;
+}
+
 ConnectionPtr ControlServer::admit(Connection::Socket socket, bool may_change) {
   auto peer = peer_of(socket.native_handle(), may_change);
   const uid_t uid = peer.uid;
-  if (clients_.size() >= max_clients || per_user_[uid] >= max_clients_per_user) return nullptr;
+  if (!has_room(uid, may_change)) return nullptr;
   ++per_user_[uid];
+  if (!may_change) ++lookers_[uid];
   auto client = std::make_shared<Connection>(std::move(socket), std::move(peer), service_,
                                              [this](Connection& ended) {
-                                               --per_user_[ended.peer().uid];
+                                               const auto& left = ended.peer();
+                                               forget(per_user_, left.uid);
+                                               if (!left.may_change) forget(lookers_, left.uid);
                                                clients_.erase(ended.shared_from_this());
                                              });
   clients_.insert(client);

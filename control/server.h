@@ -20,6 +20,8 @@ class ControlServer {
  public:
   static constexpr std::size_t max_clients = 1024;
   static constexpr std::size_t max_clients_per_user = 512;  // one user cannot lock out the others
+  // Those that may only look, all together: they cannot lock out those that may change something.
+  static constexpr std::size_t max_lookers = 512, max_lookers_per_user = 256;
 
   ControlServer(boost::asio::io_context& context, Service& service)
       : context_{context}, service_{service} {}
@@ -57,6 +59,7 @@ class ControlServer {
     bool may_change;
   };
   void close_doors();
+  [[nodiscard]] bool has_room(uid_t uid, bool may_change) const;
   // Null: there are too many.
   ConnectionPtr admit(Connection::Socket socket, bool may_change);
 
@@ -65,7 +68,7 @@ class ControlServer {
   bool is_paused_ = false;
   std::list<Door> doors_;
   std::set<ConnectionPtr> clients_;
-  std::map<uid_t, std::size_t> per_user_;
+  std::map<uid_t, std::size_t> per_user_, lookers_;  // all, and those that may only look
 };
 
 }  // namespace stile::control

@@ -93,8 +93,9 @@ constexpr std::array<Definition, 12> definitions{{
      R"(,"cursor":{"type":"integer","minimum":0,"description":"Of the last result; from the beginning if left out"},"wait_seconds":{"type":"integer","minimum":0,"maximum":3600,"default":0}})",
      R"(["worker"])", STILE_OUTPUT, R"(["worker","task","status","output","cursor","missed"])"},
     {"cancel_task", "Cancel a task",
-     "Ends a running task: SIGTERM, five seconds later SIGKILL. The worker goes on.", false, true,
-     true, false, "{" STILE_WORKER "," STILE_TASK "}", R"(["worker"])",
+     "Ends a running task and what it has moved to the background: SIGTERM, five seconds later "
+     "SIGKILL. The worker goes on.",
+     false, true, true, false, "{" STILE_WORKER "," STILE_TASK "}", R"(["worker"])",
      R"({"worker":{"type":"string"},"task":{"type":"integer"},"status":{"type":"string"}})",
      R"(["worker","status"])"},
     {"list_files", "List files",

@@ -20,6 +20,7 @@
 
 #include "base/accept_loop.h"
 #include "base/ascii.h"
+#include "base/waiting_clients.h"
 #include "config/endpoint.h"
 #include "mcp/gate.h"
 #include "mcp/running_call.h"
@@ -47,6 +48,7 @@ struct Site {
   Gate gate;
   McpSessions sessions;
   std::size_t open = 0;                          // connections
+  WaitingClients waiting;                        // those of them that are not being served
   std::map<std::string, RunningCallPtr> named;   // calls of sessions, by session and id
   std::map<RunningCall*, RunningCallPtr> calls;  // all
   Runner runner;                                 // last: its threads use the others
@@ -76,8 +78,10 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     parser_->header_limit(max_head_bytes);
     parser_->body_limit(max_message_bytes);
     stream_.expires_after(idle_time);
+    wait();
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](beast::error_code ec, std::size_t) {
+                       self->site_->waiting.remove(self.get());
                        if (ec) return self->refuse_unread(ec);
                        self->serve();
                      });
@@ -86,6 +90,11 @@ class Connection final : public std::enable_shared_from_this<Connection> {
  private:
   using Request = http::request<http::string_body>;
   [[nodiscard]] const Request& request() const { return parser_->get(); }
+
+  // Until the client has sent its request or read its answer, it may have to give way.
+  void wait() {
+    site_->waiting.add(this, is_known_, [this] { close(); });
+  }
 
   void close() {
     beast::error_code ignored;
@@ -120,6 +129,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void serve() {
     const auto refusal = site_->gate.judge(credentials());
     if (refusal.status != 200) return answer_plainly(refusal.status, refusal.message);
+    is_known_ = true;
     if (request().target() != http_path) return answer_plainly(404, "MCP is at /mcp");
     if (request().method() == http::verb::delete_) return end_session();
     if (request().method() != http::verb::post) {
@@ -289,8 +299,10 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     response_.body() = reply.text;
     response_.prepare_payload();
     stream_.expires_after(time_limit);
+    wait();
     http::async_write(stream_, response_,
                       [self = shared_from_this()](beast::error_code ec, std::size_t) {
+                        self->site_->waiting.remove(self.get());
                         if (ec || !self->response_.keep_alive()) return self->close();
                         self->read();
                       });
@@ -308,6 +320,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::deque<std::string> frames_;  // the first one is being written
   bool accepts_events_ = false, has_events_ = false;
   bool is_writing_ = false, must_close_ = false, is_gone_ = false;
+  bool is_known_ = false;  // has sent the token
 };
 
 // Port 0: the kernel chooses one.
@@ -335,7 +348,7 @@ Result<void> serve_http(const Protocol& protocol, ToolBox& tools, const HttpOpti
   Gate gate{std::move(listener->origins), options.token};
   const auto url = gate.first().text() + http_path;
   const std::shared_ptr<Site> site{
-      new Site{context, protocol, std::move(gate), {}, 0, {}, {}, Runner{tools}}};
+      new Site{context, protocol, std::move(gate), {}, 0, {}, {}, {}, Runner{tools}}};
   asio::signal_set signals{context, SIGINT, SIGTERM};
   signals.async_wait([&context](beast::error_code ec, int) {
     if (!ec) context.stop();
@@ -343,7 +356,8 @@ Result<void> serve_http(const Protocol& protocol, ToolBox& tools, const HttpOpti
   {
     const AcceptLoop<tcp> connections{
         std::move(listener->acceptor), [&site](tcp::socket socket) {
-          if (site->open == max_connections) return;
+          // A connection that gives way ends before the next one is taken.
+          if (site->open == max_connections && !site->waiting.close_one()) return;
           std::make_shared<Connection>(std::move(socket), site)->read();
         }};
     on_ready(url);

@@ -32,7 +32,8 @@ using std::chrono::seconds;
 constexpr std::size_t most_callers = 64;
 constexpr int most_waiting_callers = 16;
 constexpr seconds caller_time{10};  // for a request to arrive and an answer to be read
-constexpr seconds time_to_end{5};   // between SIGTERM and SIGKILL
+constexpr milliseconds time_to_start{5000};
+constexpr seconds time_to_end{5};  // between SIGTERM and SIGKILL
 constexpr std::size_t most_read_at_once = 64U << 10U;
 
 std::string error_answer(const std::string& message) {
@@ -65,7 +66,8 @@ Keeper::Keeper(const worker::WorkerFile& file, Parts parts)
       owner_{parts.owner},
       caller_{file.caller},
       workspace_{std::move(parts.workspace)},
-      runs_{file.id, {std::max(file.max_tasks, 1U)}} {}
+      runs_{file.id, {std::max(file.max_tasks, 1U)}},
+      groups_{TaskGroups::of_unit(file.id)} {}
 
 Result<std::unique_ptr<Keeper>> Keeper::make(const worker::WorkerFile& file, Parts parts) {
   std::unique_ptr<Keeper> keeper{new Keeper{file, std::move(parts)}};
@@ -100,11 +102,30 @@ Result<void> Keeper::start(Order::Kind kind, std::uint64_t run, std::string_view
   if (::fchown(streams.output.get(), owner_, owner_) != 0) {
     return system_error("cannot set up a pipe");
   }
-  if (!send_order(channel_.get(), {kind, 0, run}, &streams)) {
-    return Error{"the worker takes no order"};
-  }
   outputs_[run] = std::move(reader);
+  auto done = start_in_group({kind, 0, run}, streams);
+  if (!done) outputs_.erase(run);
+  return done;
+}
+
+// The first process inside forks the task, so it enters the group of the task for that moment.
+Result<void> Keeper::start_in_group(const Order& order, const Streams& streams) {
+  const bool has_group = order.kind == Order::Kind::start_task && groups_.enter(order.run, child_);
+  const bool is_sent = send_order(channel_.get(), order, &streams);
+  if (has_group) {
+    if (is_sent) wait_until_started(order.run);
+    groups_.leave(child_);
+  }
+  if (!is_sent) return Error{"the worker takes no order"};
   return {};
+}
+
+// No process inside can stop the first one, so this takes no longer than a fork.
+void Keeper::wait_until_started(std::uint64_t run) {
+  while (has_report(time_to_start)) {
+    const auto taken = take_report();
+    if (!taken || (taken->kind != TaskReport::Kind::ready && taken->run == run)) return;
+  }
 }
 
 int Keeper::keep() {
@@ -157,7 +178,8 @@ void Keeper::turn() {
       flush(caller);
     }
   }
-  if (is_ready(0)) take_report();
+  if (is_ready(0) && has_report(milliseconds{0}))
+    take_report();  // a caller's task may have taken it
   if (is_ready(1)) take_signals();
   if (is_ready(2)) take_callers();
   kill_overdue();
@@ -301,13 +323,19 @@ void Keeper::read_output(std::uint64_t run) {
   if (run == worker::command_run) static_cast<void>(write_all(STDOUT_FILENO, text));
 }
 
-void Keeper::take_report() {
+bool Keeper::has_report(milliseconds longest) const {
+  pollfd report{channel_.get(), POLLIN, 0};
+  return ::poll(&report, 1, static_cast<int>(longest.count())) > 0;
+}
+
+// nullopt: the first process inside has ended.
+std::optional<TaskReport> Keeper::take_report() {
   const auto report = receive_report(channel_.get());
   if (!report) {
     channel_.reset();  // SIGCHLD follows
-    return;
+    return std::nullopt;
   }
-  if (report->kind != TaskReport::Kind::ended) return;
+  if (report->kind != TaskReport::Kind::ended) return report;
   // What it wrote before its end. A process that it left behind may hold the pipe open.
   for (int i = 0; i < 64 && outputs_.count(report->run) != 0; ++i) {
     pollfd left{outputs_[report->run].get(), POLLIN, 0};
@@ -315,11 +343,14 @@ void Keeper::take_report() {
     read_output(report->run);
   }
   outputs_.erase(report->run);
-  kill_times_.erase(report->run);
+  // Those that left its session, too.
+  if (kill_times_.erase(report->run) != 0) groups_.kill(report->run);
+  groups_.forget(report->run);
   runs_.end(report->run, report->exit_status, unix_micros(), changed_by(report->run));
   starts_.erase(report->run);
   if (has_command_ && report->run == worker::command_run) status_ = report->exit_status;
   if (end_by_ && runs_.running().empty()) status_ = 0;
+  return report;
 }
 
 void Keeper::take_signals() {
@@ -346,6 +377,7 @@ void Keeper::kill_overdue() {
   if (end_by_ && *end_by_ <= now) status_ = 0;
   std::erase_if(kill_times_, [&](const auto& entry) {
     if (entry.second > now) return false;
+    groups_.kill(entry.first);
     static_cast<void>(
         send_order(channel_.get(), {Order::Kind::signal, SIGKILL, entry.first}, nullptr));
     return true;

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "netns/task_channel.h"
+#include "netns/task_groups.h"
 #include "worker/file.h"
 #include "worker/request.h"
 #include "worker/runs.h"
@@ -48,6 +49,8 @@ class Keeper {
 
   Keeper(const worker::WorkerFile& file, Parts parts);
   Result<void> start(Order::Kind kind, std::uint64_t run, std::string_view message);
+  Result<void> start_in_group(const Order& order, const Streams& streams);
+  void wait_until_started(std::uint64_t run);
   void turn();
   void take_callers();
   void read_from(Caller& caller);
@@ -60,7 +63,8 @@ class Keeper {
   void serve(Caller& caller, worker::TaskRequest request);
   void answer_waiting();
   void read_output(std::uint64_t run);
-  void take_report();
+  [[nodiscard]] bool has_report(std::chrono::milliseconds longest) const;
+  std::optional<TaskReport> take_report();
   void take_signals();
   void kill_overdue();
   void end_all();
@@ -72,6 +76,7 @@ class Keeper {
   uid_t owner_, caller_;
   UniqueFd workspace_;
   worker::Runs runs_;
+  TaskGroups groups_;
   std::map<std::uint64_t, UniqueFd> outputs_;              // of running tasks
   std::map<std::uint64_t, Clock::time_point> kill_times_;  // of canceled tasks
   std::map<std::uint64_t, timespec> starts_;               // of running tasks, by file_clock()

@@ -28,6 +28,7 @@ namespace {
 constexpr std::string_view skeleton = R"(table inet stile {
   counter unknown_device { }
   counter foreign { }
+  counter fragments { }
   counter forwarded { }
   counter to_agents { }
   set agents {
@@ -38,7 +39,11 @@ constexpr std::string_view skeleton = R"(table inet stile {
     type ifname
     counter
   }
-$CAPTURE_SETS  chain arriving {
+$CAPTURE_SETS  chain whole {
+    type filter hook prerouting priority -450; policy accept;
+    iifname "stile-*" ip frag-off & 0x3fff != 0 counter name fragments drop
+  }
+  chain arriving {
     type filter hook prerouting priority raw; policy accept;
     ip daddr $GATEWAY tcp dport $PORT iifname . ip saddr @agents notrack accept
 $CAPTURE_ARRIVING    iifname @refused $REFUSE
@@ -68,8 +73,7 @@ struct Part {
   std::string_view name, text;
 };
 constexpr std::array<Part, 6> capture_parts{{
-    {"$CAPTURE_SETS", R"(  counter fragments { }
-  set captured {
+    {"$CAPTURE_SETS", R"(  set captured {
     type ifname . ipv4_addr
   }
   set rejections {
@@ -83,10 +87,6 @@ constexpr std::array<Part, 6> capture_parts{{
     size 65535
     flags dynamic,timeout
     timeout 1m
-  }
-  chain whole {
-    type filter hook prerouting priority -450; policy accept;
-    iifname "stile-*" ip frag-off & 0x3fff != 0 counter name fragments drop
   }
   chain rejecting {
     update @rejections { iifname limit rate over 100/second burst 100 packets } drop

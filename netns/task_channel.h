@@ -18,7 +18,7 @@ struct Order {
 };
 
 struct TaskReport {
-  enum class Kind : std::uint32_t { ready, ended };
+  enum class Kind : std::uint32_t { ready, started, ended };
   Kind kind = Kind::ended;
   std::int32_t exit_status = 0;
   std::uint64_t run = 0;

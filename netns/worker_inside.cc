@@ -65,7 +65,7 @@ class Inside {
     if (child < 0)
       return send_report(channel, {TaskReport::Kind::ended, confine::own_failure, order->run});
     processes_[order->run] = child;
-    return true;
+    return send_report(channel, {TaskReport::Kind::started, 0, order->run});
   }
 
   // A session of its own, so that one signal reaches all of a task.

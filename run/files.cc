@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 
+#include "base/quoted.h"
 #include "confine/environment.h"
 #include "confine/survey.h"
 #include "confine/trust.h"
@@ -64,6 +65,22 @@ void add_log(const Options& options, confine::PlanRequest& request, confine::Vie
   view.log.emplace(status.st_dev, status.st_ino);
 }
 
+// Their names may be chosen by an earlier command.
+std::vector<std::string> notices_of(const std::vector<confine::LeftOut>& left_out) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> lines;
+  for (const auto& one : left_out) {
+    if (lines.size() == most) {
+      lines.push_back("not shown: " + std::to_string(left_out.size() - most) + " more like these");
+      break;
+    }
+    lines.push_back("not shown: " + printable(one.path) + " leads to " + printable(one.place) +
+                    ", and an earlier command may have made the link; if it is right: --read " +
+                    shell_word(printable(one.place)));
+  }
+  return lines;
+}
+
 }  // namespace
 
 Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
@@ -89,6 +106,7 @@ Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
   request.expose = launch.expose;
   confine::add_system(request);
   confine::add_programs(variable(environment, "PATH"), launch.command[0], request);
+  files.notices = notices_of(request.left_out);
   if (auto done = confine::add_sockets(environment, request); !done) return done.error();
   if (options.connect) request.hidden.push_back(fs::weakly_canonical(*options.connect, failed));
   if (const auto runtime = variable(environment, "XDG_RUNTIME_DIR"); runtime.starts_with('/')) {

@@ -16,6 +16,7 @@ namespace stile::run {
 struct CommandFiles {
   confine::ViewRequest view;
   std::vector<std::string> environment;
+  std::vector<std::string> notices;  // for people
 };
 
 // From the flags, the caller's variables and the working directory. Named paths must not contain

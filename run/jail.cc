@@ -99,7 +99,10 @@ int become(const Plan& plan) {
 
 int start_command(const Plan& plan) {
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(become(plan));
+  if (child == 0) {
+    if (plan.has_own_group) ::setpgid(0, 0);
+    ::_exit(become(plan));
+  }
   if (child < 0) {
     complain(system_error("cannot fork").message);
     return confine::own_failure;

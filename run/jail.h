@@ -26,6 +26,7 @@ struct Plan {
   std::optional<CapturePlan> capture;
   std::vector<std::uint16_t> host_ports;  // that lead to the host
   bool was_found = false;                 // the command exists outside
+  bool has_own_group = false;             // of processes
   sigset_t mask{};                        // the command's signal mask
 };
 

@@ -386,6 +386,15 @@ class Preparation {
     permissions().http_ports = agent().http_ports.value_or(launch_.settings.egress.http_ports);
   }
 
+  // Where secrets are covered, unless they are named here themselves.
+  std::vector<std::string> named_places() {
+    auto places = permissions().launch.read;
+    const auto& writable = permissions().launch.write;
+    places.insert(places.end(), writable.begin(), writable.end());
+    places.push_back(permissions().workspace);
+    return places;
+  }
+
   void restrict() {
     if (!options_.restriction || problems_.has_errors()) return;
     const auto& file = *options_.restriction;
@@ -397,6 +406,11 @@ class Preparation {
       for (const auto& path : paths->value_or(std::vector<std::string>{})) {
         if (auto refused = confine::refuse_links(path, file); !refused) {
           problems_.error({}, "", refused.error().message);
+        } else if (confine::is_in_secret(path, named_places())) {
+          problems_.error({file, 0, 0}, "",
+                          path +
+                              " is hidden from the command, and to show it a"
+                              " restriction is not enough");
         }
       }
     }

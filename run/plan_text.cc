@@ -36,12 +36,12 @@ std::string_view kind_of(const confine::Mount& mount) {
 void print_files(const confine::View& view, std::ostream& out) {
   out << "\n# Files\n";
   for (const auto& mount : view.mounts) {
-    out << mount.target << ": " << kind_of(mount);
+    out << printable(mount.target) << ": " << kind_of(mount);
     if (!mount.source.empty()) out << ", " << printable(mount.source) << " of the host";
     out << '\n';
   }
   for (const auto& path : view.covers) out << printable(path) << ": hidden\n";
-  out << "starts in " << (view.directory.empty() ? "/" : view.directory) << '\n';
+  out << "starts in " << (view.directory.empty() ? "/" : printable(view.directory)) << '\n';
 }
 
 void print_limits(const config::ResourceLimits& limits, std::ostream& out) {

@@ -27,6 +27,7 @@
 #include "run/plan_text.h"
 #include "run/ports.h"
 #include "run/proxy.h"
+#include "run/standard_streams.h"
 #include "run/summary.h"
 #include "run/terminal.h"
 #include "run/terminal_asks.h"
@@ -166,7 +167,9 @@ class Lifetime {
 };
 
 void say(const std::vector<std::string>& lines) {
-  for (const auto& line : lines) std::fprintf(stderr, "stile: %s\n", line.c_str());
+  for (const auto& line : lines) {
+    std::fprintf(stderr, "stile: %s\n", without_controls(line).c_str());
+  }
 }
 
 // A person is asked about what no rule names, unless the config or card decides that. Nobody types
@@ -198,6 +201,7 @@ bool is_in_sandbox() { return ::secure_getenv("AGENT_IN_SANDBOX") != nullptr; }
 int dry_run(const Options& options, const Launch& launch) {
   const auto plan = make_plan(options, launch, {}, {});
   if (!plan) return fail(plan.error().message);
+  say(plan->files.notices);
   print_plan(launch, plan->files.view.view, std::cout);
   if (const auto ports = ports_text(options); !ports.empty()) {
     std::cout << "\n# Ports\n";
@@ -222,7 +226,7 @@ int run(const Options& options) {
   if (asks) ask_on_terminal(*launch);
   auto policy = launch ? make_policy(*launch, options.dry_run) : launch.error();
   if (!policy) {
-    std::fputs(policy.error().text().c_str(), stderr);
+    std::fputs(without_controls(policy.error().text()).c_str(), stderr);
     return confine::own_failure;
   }
   say(launch->notices);
@@ -249,11 +253,14 @@ int run(const Options& options) {
     plan->capture = plan_capture(launch->settings, launch->permissions.agent);
     show_resolver(*plan->capture, plan->files.view.view);
   }
+  say(plan->files.notices);
   if (const auto notice = files_notice(plan->files.view.view); !notice.empty()) {
     std::fprintf(stderr, "stile: %s\n", notice.c_str());
   }
   plan->mask = confine::block_signals();
+  const StandardStreams streams;
   const TerminalForeground terminal;
+  plan->has_own_group = !TerminalForeground::has_terminal();
   auto jail = Jail::make(*plan);
   if (!jail) return fail(jail.error().message);
   const Attempts attempts{jail->first_process()};
@@ -283,6 +290,7 @@ int run(const Options& options) {
   if (terminal_asks) terminal_asks->stop();
   (*service)->stop();
   live.stop();
+  streams.restore();
   std::fputs(summary.text().c_str(), stderr);
   tell_of_attempts(status, summary, attempts, plan->capture.has_value());
   if (!(*service)->is_log_in_place()) {

@@ -8,8 +8,16 @@
 
 namespace stile::run {
 
+namespace {
+
+UniqueFd open_terminal() { return UniqueFd{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)}; }
+
+}  // namespace
+
+bool TerminalForeground::has_terminal() { return static_cast<bool>(open_terminal()); }
+
 TerminalForeground::TerminalForeground() {
-  UniqueFd fd{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)};
+  UniqueFd fd = open_terminal();
   if (fd && ::tcgetpgrp(fd.get()) == ::getpgrp()) fd_ = std::move(fd);
 }
 

@@ -15,6 +15,10 @@ class TerminalForeground {
  public:
   TerminalForeground();
   ~TerminalForeground();
+  // Whether there is a terminal that starts and stops groups of processes. Then the command stays
+  // in the group of its caller, as the shell wants it. Otherwise it needs a group of its own:
+  // kill(2) with 0 reaches all processes of a group, also those outside.
+  [[nodiscard]] static bool has_terminal();
   TerminalForeground(const TerminalForeground&) = delete;
   TerminalForeground& operator=(const TerminalForeground&) = delete;
 

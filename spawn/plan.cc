@@ -7,6 +7,7 @@
 #include "base/quoted.h"
 #include "config/card.h"
 #include "config/narrow.h"
+#include "confine/plan.h"
 #include "spawn/texts.h"
 
 namespace stile::spawn {
@@ -48,6 +49,22 @@ Result<config::Restriction> restriction_of(const Template& from, const Node& car
   return std::move(*restriction);
 }
 
+// A path that would show a secret which the template covers.
+Result<void> refuse_secrets(const config::Restriction& restriction,
+                            const config::Permissions& permissions) {
+  auto shown = permissions.launch.read;
+  shown.insert(shown.end(), permissions.launch.write.begin(), permissions.launch.write.end());
+  shown.push_back(permissions.workspace);
+  for (const auto* paths : {&restriction.read, &restriction.write}) {
+    for (const auto& path : paths->value_or(std::vector<std::string>{})) {
+      if (confine::is_in_secret(path, shown)) {
+        return Error{"card: " + in_quotes(path) + " is hidden from workers of this template"};
+      }
+    }
+  }
+  return {};
+}
+
 // The keys that narrowing changes, written back into the template's card.
 Node::Table card_of(const Template& from, const config::Permissions& narrowed) {
   const auto* own = from.card.as<Node::Table>();
@@ -76,6 +93,7 @@ Result<WorkerPlan> plan_worker(const Template& from, const SpawnRequest& request
   if (request.card) {
     const auto restriction = restriction_of(from, *request.card, facts.workspace);
     if (!restriction) return restriction.error();
+    if (auto done = refuse_secrets(*restriction, permissions); !done) return done.error();
     auto narrowed = config::narrow(std::move(permissions), *restriction, facts.now);
     if (!narrowed) return Error{"card: " + first_problem(narrowed.error())};
     permissions = std::move(*narrowed);

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/local_socket.h"
+#include "base/passed_descriptors.h"
 #include "spawn/answers.h"
 #include "spawn/request.h"
 
@@ -147,6 +148,7 @@ SpawnServer::SpawnServer(sd_event* loop, UniqueFd listener, Serve serve)
 SpawnServer::~SpawnServer() = default;
 
 Result<void> SpawnServer::start() {
+  refuse_descriptors(listener_.get());
   ready_ = add_io(loop_, listener_.get(), EPOLLIN, on_client, this);
   if (!ready_) return Error{"cannot serve the socket"};
   return {};

@@ -69,7 +69,9 @@ units::Unit worker_unit(const UnitFacts& facts) {
   }
   if (limits.max_open_files) add("LimitNOFILE", *limits.max_open_files);
   if (limits.disk_mb) add("LimitFSIZE", *limits.disk_mb * bytes_per_mb);
-  add("LimitCORE", std::uint64_t{0});
+  // The keeper makes a control group for each task. It needs no controllers there.
+  add("DelegateControllers", Texts{});
+  add("LimitCORE", std::uint64_t{1});  // as confine/powers.cc sets it, which cannot raise a limit
   // A worker must not set log levels: its "<0>..." is not an emergency of the host.
   add("SyslogLevelPrefix", false);
   add("NoNewPrivileges", true);

@@ -42,6 +42,12 @@ bool is_foreign(const std::vector<Origin>& own, WebMethod method, const WebCrede
 
 }  // namespace
 
+bool needs_session(WebEndpoint endpoint) noexcept {
+  using enum WebEndpoint;
+  return endpoint != none && endpoint != other_method && endpoint != asset && endpoint != login &&
+         endpoint != a2a;
+}
+
 WebRefusal judge(const std::vector<Origin>& own, BrowserSessions& sessions, WebMethod method,
                  WebEndpoint endpoint, const WebCredentials& given, BrowserSessions::Time now) {
   if (given.hosts.size() != 1 || !is_own_host(own, given.hosts.front()))
@@ -53,7 +59,7 @@ WebRefusal judge(const std::vector<Origin>& own, BrowserSessions& sessions, WebM
   if (endpoint == WebEndpoint::a2a) return judge_program(own, method, given);
   if (is_foreign(own, method, given)) return WebRefusal::foreign_origin;
   if (method == WebMethod::post && !is_json(given.content_type)) return WebRefusal::not_json;
-  if (endpoint == WebEndpoint::login) return WebRefusal::none;
+  if (!needs_session(endpoint)) return WebRefusal::none;
   if (!sessions.has(given.cookie, now)) return WebRefusal::no_session;
   if (!sessions.proves(given.cookie, given.csrf, now)) return WebRefusal::no_csrf;
   return WebRefusal::none;

@@ -30,6 +30,9 @@ enum class WebRefusal : std::uint8_t {
   no_csrf,
 };
 
+// Whether only a person who is logged in may use it.
+[[nodiscard]] bool needs_session(WebEndpoint endpoint) noexcept;
+
 [[nodiscard]] WebRefusal judge(const std::vector<Origin>& own, BrowserSessions& sessions,
                                WebMethod method, WebEndpoint endpoint, const WebCredentials& given,
                                BrowserSessions::Time now);

@@ -77,8 +77,10 @@ class Connection final : public OpenPage,
     parser_->header_limit(max_head_bytes);
     parser_->body_limit(max_body_bytes);
     stream_.expires_after(time_limit);
+    wait();
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](beast::error_code ec, std::size_t) {
+                       self->site_.waiting.remove(self.get());
                        if (ec) return self->refuse_unread(ec);
                        self->serve();
                      });
@@ -150,6 +152,11 @@ class Connection final : public OpenPage,
   using Request = http::request<http::string_body>;
   [[nodiscard]] const Request& request() const { return parser_->get(); }
 
+  // Until the client has sent its request or read its answer, it may have to give way.
+  void wait() {
+    site_.waiting.add(this, is_known_, [this] { close(); });
+  }
+
   void close() {
     has_gone_ = true;
     beast::error_code ignored;
@@ -220,6 +227,7 @@ class Connection final : public OpenPage,
       const auto said = text(refusal);
       return answer_error(said.status, said.code, said.message);
     }
+    is_known_ = is_known_ || needs_session(route.endpoint);
     switch (route.endpoint) {
       case WebEndpoint::none:
         return answer_error(404, "not-found", "there is nothing at this path");
@@ -340,8 +348,10 @@ class Connection final : public OpenPage,
     response_.prepare_payload();
     if (request().method() == http::verb::head) response_.body().clear();
     stream_.expires_after(time_limit);
+    wait();
     http::async_write(stream_, response_,
                       [self = shared_from_this()](beast::error_code ec, std::size_t) {
+                        self->site_.waiting.remove(self.get());
                         if (ec) return self->close();
                         if (self->must_close_) return self->drain(max_drained_bytes);
                         if (!self->response_.keep_alive()) return self->close();
@@ -360,6 +370,7 @@ class Connection final : public OpenPage,
   std::vector<std::pair<std::string_view, std::string>> more_headers_;
   std::uint64_t watch_ = 0;  // counts waits for the end, so that an old one ends nothing
   bool is_writing_ = false, must_close_ = false, has_gone_ = false;
+  bool is_known_ = false;              // has proved a session
   std::shared_ptr<std::size_t> open_;  // outlives the site at the end of the program
 };
 
@@ -367,7 +378,8 @@ class Connection final : public OpenPage,
 
 HttpServer::HttpServer(Acceptor acceptor, Site& site)
     : connections_{std::move(acceptor), [&site](Protocol::socket socket) {
-                     if (*site.open == max_connections) return;
+                     // A connection that gives way ends before the next one is taken.
+                     if (*site.open == max_connections && !site.waiting.close_one()) return;
                      std::make_shared<Connection>(std::move(socket), site)->read();
                    }} {}
 

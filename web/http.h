@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/accept_loop.h"
+#include "base/waiting_clients.h"
 #include "config/capability.h"
 #include "web/a2a_exchange.h"
 #include "web/control_link.h"
@@ -28,6 +29,7 @@ struct Site {
   A2aBackend* backend;  // null: there is no spawner
   const config::CapabilityFiles& capabilities;
   std::shared_ptr<std::size_t> open = std::make_shared<std::size_t>(0);  // connections
+  WaitingClients waiting{};  // those of them that are not being served
 };
 
 class HttpServer {

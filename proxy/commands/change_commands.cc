@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/joined.h"
+#include "base/passed_descriptors.h"
 #include "base/quoted.h"
 #include "base/random.h"
 #include "config/card.h"
@@ -232,7 +233,10 @@ control::Outcome<void> check_listener(const UniqueFd& listener) {
   if (::getsockname(listener.get(), address.get(), address.size_for_kernel()) != 0) {
     return bad("the socket has no address");
   }
-  if (address.family() == AF_UNIX) return boost::system::in_place_value;
+  if (address.family() == AF_UNIX) {
+    refuse_descriptors(listener.get());
+    return boost::system::in_place_value;
+  }
   const auto loopback = acl::Prefix::parse("127.0.0.0/8");
   const auto bound = address.address().unmapped();
   const bool is_loopback =

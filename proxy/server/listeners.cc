@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/passed_descriptors.h"
 #include "base/system_error.h"
 #include "proxy/server/rendezvous.h"
 
@@ -120,6 +121,7 @@ Result<PassedSockets> passed_sockets(const config::ServerSettings& settings) {
     }
     if (is_unix) {
       listener.agent = name;
+      refuse_descriptors(fd.get());
     } else {
       listener.address = address.address();
     }

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/local_socket.h"
+#include "base/passed_descriptors.h"
 #include "base/system_error.h"
 #include "config/accounts.h"
 
@@ -76,6 +77,7 @@ Result<UniqueFd> bind_unix(const std::string& path, const UnixAccess& access,
   };
   // The file gets the mode that the socket has, minus the umask (unix(7)).
   if (!fd || ::fchmod(fd.get(), access.mode) != 0) return problem("");
+  if (!access.takes_descriptors) refuse_descriptors(fd.get());
   if (is_stale(path)) ::unlink(path.c_str());
   {
     const Creation creation{0, group};

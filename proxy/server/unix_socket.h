@@ -14,6 +14,7 @@ namespace stile::server {
 struct UnixAccess {
   mode_t mode = 0660;
   std::string group;  // "": the group of the process
+  bool takes_descriptors = false;
 };
 
 // `name` is for people. A socket that is in use is left alone and is an error. The file has its

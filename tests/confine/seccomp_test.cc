@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <linux/keyctl.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,8 +19,8 @@ namespace {
 bool is_refused(int call, std::uint32_t value) {
   for (const auto& refusal : refused_calls()) {
     if (refusal.call != call) continue;
-    if (!refusal.when) return true;
-    const auto& when = *refusal.when;
+    if (refusal.when.empty()) return true;
+    const auto& when = refusal.when.front();
     if (when.is == Argument::Is::equal ? when.value == value : value >= when.value) return true;
   }
   return false;
@@ -77,6 +78,34 @@ TEST(ConfineSeccomp, RefusesTheKernelsKeys) {
   EXPECT_EQ(
       under_the_filter([] { return ::syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, own_session, 0); }),
       ENOSYS);
+}
+
+TEST(ConfineSeccomp, RefusesTheMessagesOfTheKernel) {
+  constexpr int size_of_buffer = 10;
+  EXPECT_EQ(under_the_filter([] { return ::syscall(SYS_syslog, size_of_buffer, nullptr, 0); }),
+            EPERM);
+}
+
+TEST(ConfineSeccomp, LetsNobodyChangeTheLimitOfCoreFilesButSaysSo) {
+  constexpr rlimit one{1, 1}, none{0, 0}, more{64, 64};
+  ::setrlimit(RLIMIT_CORE, &one);
+  const auto limit_after = [&](auto change) {
+    return under_the_filter([&]() -> long {
+      rlimit now{};
+      if (change() != 0 || ::getrlimit(RLIMIT_CORE, &now) != 0) return -1;
+      errno = static_cast<int>(100 + now.rlim_cur);
+      return -1;
+    });
+  };
+  EXPECT_EQ(limit_after([&] { return ::setrlimit(RLIMIT_CORE, &none); }), 101);
+  EXPECT_EQ(limit_after([&] { return ::syscall(SYS_setrlimit, RLIMIT_CORE, &none); }), 101);
+  EXPECT_EQ(limit_after([&] { return ::prlimit(::getpid(), RLIMIT_CORE, &none, nullptr); }), 101);
+  EXPECT_EQ(under_the_filter([&]() -> long {
+              rlimit files{};
+              ::setrlimit(RLIMIT_NOFILE, &more);
+              return ::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur == 64 ? 0 : -1;
+            }),
+            0);
 }
 
 }  // namespace

@@ -41,5 +41,26 @@ TEST(ConfineSecrets, CoversNamesThatUsuallyHoldKeys) {
   }
 }
 
+TEST(ConfineSecrets, AreThoseBelowThePlacesThatAreShown) {
+  const std::vector<std::string> shown{"/srv/data", "/home/u/.config", "/work", "/work/keys/.env"};
+  const std::pair<const char*, bool> cases[] = {
+      {"/work/.env", true},
+      {"/work/a/.ssh", true},
+      {"/work/a/.ssh/id", true},
+      {"/work/.docker/config.json", true},
+      {"/work/config.json", false},
+      {"/work/.env/lib", false},   // a Python environment
+      {"/work/keys/.env", false},  // named itself
+      {"/work", false},
+      {"/home/u/.config/gh", true},
+      {"/home/u/.config/gh/hosts.yml", true},
+      {"/home/u/.config/other", false},
+      {"/srv/data/.aws/x", true},
+      {"/elsewhere/.env", false},
+  };
+  for (const auto& [path, is_hidden] : cases)
+    EXPECT_EQ(is_in_secret(path, shown), is_hidden) << path;
+}
+
 }  // namespace
 }  // namespace stile::confine

@@ -41,6 +41,19 @@ def test_doctor_without_a_daemon(proxy):
     assert not answer["ok"] and wrong["daemon"]["next"].startswith("systemctl status stiled")
 
 
+def test_doctor_waits_for_nothing_in_place_of_the_log(proxy):
+    """The daemon's user can replace it, and root runs this."""
+    log = proxy.settings["audit"]["path"]
+    os.rename(log, log + ".kept")
+    os.mkfifo(log)
+    try:
+        done = Operator(proxy)("doctor", "--config", proxy.config)
+        assert "clock" in done.out, done
+    finally:
+        os.unlink(log)
+        os.rename(log + ".kept", log)
+
+
 def test_doctor_finds_what_refuses_everything(world):
     world.agent("alpha", allow=["o.test"])
     world.tcp_origin("o.test")

@@ -3,6 +3,8 @@
 import os
 import socket
 import stat
+import subprocess
+import sys
 
 import pytest
 from harness.control import Control
@@ -213,6 +215,40 @@ def test_read_socket_shows_and_changes_nothing(world):
             assert reader.do(action, **fields)
     assert proxy.control().do("status")["mode"] == "enforce"
     assert not proxy.audit.entries(event="policy") and not proxy.audit.entries(event="grant")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="being many users needs root")
+def test_users_who_may_only_look_lock_out_nobody_else(world):
+    """However many they are: without the control socket nobody can stop an agent."""
+    world.agent("alpha")
+    proxy = world.start(server={"read_only_group": "root"})
+    path = os.path.join(os.path.dirname(proxy.settings["server"]["control"]), "read.sock")
+    os.chmod(os.path.dirname(path), 0o755)
+    code = f"""
+import socket, sys
+held = []
+for _ in range(600):
+    held.append(socket.socket(socket.AF_UNIX))
+    held[-1].connect({path!r})
+    held[-1].sendall(b'{{"action":"ping"}}\\n')
+served = 0
+for one in held:
+    try:
+        served += one.recv(1) == b"{{"
+    except ConnectionError:
+        pass
+print(served, flush=True)
+sys.stdin.read()
+"""
+    users = [subprocess.Popen(["setpriv", f"--reuid={uid}", "--regid=0", "--clear-groups", "/usr/bin/prlimit", "-n1024", sys.executable,
+                               "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for uid in (61001, 61002, 61003)]
+    try:
+        served = [int(user.stdout.readline()) for user in users]
+        assert max(served) <= 256 and 256 < sum(served) <= 512, served
+        assert proxy.control().do("mode", mode="offline")
+    finally:
+        for user in users:
+            user.communicate("")
 
 
 def test_there_is_no_read_socket_unless_asked_for(proxy):

@@ -59,6 +59,25 @@ def test_only_with_the_token_and_under_its_own_name(server):
     assert server.request("POST", INITIALIZE, **AUTHORIZED, Origin=f"http://{server.host}").status == 200
 
 
+def test_idle_clients_keep_nobody_out(server):
+    known = HttpClient(server, TOKEN, STATELESS)
+    kept = server.connection()
+    assert server.request("POST", INITIALIZE, connection=kept, **AUTHORIZED).status == 200
+    host, port = server.host.rsplit(":", 1)
+    held = [socket.create_connection((host, int(port)), timeout=30) for _ in range(200)]
+    try:
+        for sock in held[::2]:
+            sock.sendall(b"POST /mcp HTTP/1.1\r\nHo")
+        for _ in range(20):
+            assert known.post("tools/list").status == 200
+        assert held[1].recv(10) == b""  # one of the oldest gave way
+        # One that has sent the token stays.
+        assert server.request("POST", INITIALIZE, connection=kept, **AUTHORIZED).status == 200
+    finally:
+        for sock in held:
+            sock.close()
+
+
 def test_only_posted_json(server):
     got = server.request("GET", **AUTHORIZED)
     assert got.status == 405 and got.headers["allow"] == "POST, DELETE"

@@ -292,6 +292,23 @@ print(tcp(GATEWAY, 3128, seconds=20), end='')
         host.nft("delete table inet theirs")
 
 
+def test_fragments_of_an_agent_take_no_memory_of_the_host(arena):
+    """The host keeps them, for all networks together, until the rest of a packet arrives."""
+    arena.host.inside("alpha", """
+first = syn4(own_address(), GATEWAY, 3128)[20:]
+def fragment(number):
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(first), number, 0x2000, 64, 6, 0,
+                       socket.inet_aton(own_address()), socket.inet_aton(GATEWAY))
+    return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + first
+for number in range(200):
+    send_frame(fragment(number))
+send_frame(syn4(own_address(), OUTSIDE, 443))  # the last one; it is counted
+""")
+    wait_until(lambda: arena.host.agents()["alpha"]["refused_packets"] >= 1, "all packets taken")
+    memory = arena.host.run("grep", "FRAG", "/proc/net/sockstat").stdout
+    assert memory == "FRAG: inuse 0 memory 0\n"
+
+
 def test_neighbours_of_the_host_stay_as_they_were(arena):
     before = sorted(arena.host.run("ip", "neigh").stdout.splitlines())
     attempt(arena, ATTEMPTS["plays games with ARP"])

@@ -147,3 +147,80 @@ print("fine")
 """)
     assert done.out == "fine\n"
     assert not os.path.exists("/tmp/own.sock")
+
+
+@pytest.mark.parametrize("how", ["program", "directory", "far", "command"])
+def test_a_program_that_an_earlier_command_left_shows_nothing_else(user_fence, how):
+    """PATH often has a directory of the project: .venv/bin, node_modules/.bin. The command can put links there."""
+    fence = user_fence
+    secrets = Path(tempfile.mkdtemp(prefix="stile-secret-"))
+    try:
+        secrets.chmod(0o755)
+        for name in ("bin", "lib"):  # as an installation of programs looks like
+            (secrets / name).mkdir()
+            (secrets / name / "file").write_text("secret")
+        bin_folder = fence.folder / ".venv" / "bin"
+        if how == "directory":
+            bin_folder.parent.mkdir()
+            bin_folder.symlink_to(secrets / "bin")
+        else:
+            bin_folder.mkdir(parents=True)
+            (bin_folder / "tool").symlink_to(secrets / "bin" / "file")
+        place = secrets / "to-the-project"
+        place.symlink_to(fence.folder)
+        path = {"far": place / ".venv" / "bin", "command": "/usr/bin"}.get(how, bin_folder)
+        command = [str(bin_folder / "tool")] if how == "command" else ["cat", secrets / "bin" / "file", secrets / "lib" / "file"]
+        done = fence.run(command=command, env=environment(PATH=f"{path}:/usr/bin:/bin"))
+        assert "secret" not in done.out and done.code in (1, 127), done
+        assert "an earlier command may have made the link" in done.err, done
+        assert f"--read {secrets}" in done.err, done
+    finally:
+        shutil.rmtree(secrets)
+
+
+def test_programs_of_the_project_that_lead_to_what_is_shown_anyway_run(user_fence):
+    fence = user_fence
+    folder = fence.folder / ".venv" / "bin"
+    folder.mkdir(parents=True)
+    (folder / "mine").write_text("#!/bin/sh\necho mine\n")
+    (folder / "mine").chmod(0o755)
+    (folder / "linked").symlink_to("mine")
+    (folder / "python").symlink_to("/usr/bin/python3")
+    env = environment(PATH=f"{folder}:/usr/bin:/bin")
+    done = fence.run(command=["sh", "-c", "linked; python -c 'print(7)'"], env=env)
+    assert (done.code, done.out) == (0, "mine\n7\n") and "not shown" not in done.err, done
+
+
+def test_a_command_cannot_rename_what_tells_that_a_file_is_a_secret(user_fence):
+    """`config.json` is one in .docker and nowhere else: the next command would be shown it under another directory."""
+    fence = user_fence
+    folder = fence.folder / "below" / ".docker"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("secret")
+    for path in (folder.parent, folder, folder / "config.json"):
+        os.chown(path, USER, USER)
+    first = fence.shell(script="mv below/.docker below/x; mv below other; cat other/*/config.json; touch other/.docker/made && echo made")
+    assert first.out == "made\n", first
+    second = fence.shell(script="cat */x/config.json */.docker/config.json")
+    assert "secret" not in second.out and "hidden from the command" in second.err, second
+
+
+@pytest.mark.parametrize("flag, answer", [("--read", "refused"), ("--write", "refused"), ("--restrict", "refused"),
+                                          ("--expose", "connected")])
+def test_a_socket_that_is_named_itself_is_only_exposed(fence, flag, answer):
+    """Also one that the kernel does not list here, as it was bound in another network namespace."""
+    path = fence.folder / "x.sock"
+    bind = "import socket, sys; s = socket.socket(1); s.bind(sys.argv[1]); s.listen(); print('up', flush=True); sys.stdin.read()"
+    with subprocess.Popen(["unshare", "-n", "/usr/bin/python3", "-c", bind, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdout.readline() == b"up\n"
+        path.chmod(0o777)
+        value = fence.write("limits.json", json.dumps({"write": ["x.sock"]})) if flag == "--restrict" else path
+        done = fence.python(flag, value, script=f"""
+import socket
+try:
+    socket.socket(socket.AF_UNIX).connect({str(path)!r})
+    print("connected")
+except ConnectionRefusedError:
+    print("refused")""")
+        server.stdin.close()
+    assert done.out == answer + "\n", done

@@ -97,9 +97,13 @@ def test_a_restriction_takes_away(fence, workspace):
     ('{"allowed_hosts": ["*"]}', "allowed_hosts"), ('{"read": ["/etc"]}', "read"),
     ('{"write": ["../x"]}', ".."), ('{"files": "host"}', "unknown key"),
     ('{"network": false, "network": true}', "network"), ("{" + " " * 70000 + "}", "65536"),
-    ('{"read": ["loop"]}', "link")])
+    ('{"read": ["loop"]}', "link"), ('{"read": [".env"]}', "is hidden"), ('{"write": [".env"]}', "is hidden"),
+    ('{"read": [".ssh"]}', "is hidden"), ('{"read": [".ssh/id"]}', "is hidden")])
 def test_a_restriction_that_would_widen_is_refused(fence, workspace, text, word):
     (workspace / "loop").symlink_to("/etc")
+    (workspace / ".env").write_text("TOKEN=1")
+    (workspace / ".ssh").mkdir()
+    (workspace / ".ssh" / "id").write_text("key")
     limits = fence.write("limits.json", text)
     done = fence.run("--card", card(fence, workspace), "--restrict", limits, command=["echo", "ran"], config="")
     assert done.code == 125 and done.out == "" and word in done.err, done

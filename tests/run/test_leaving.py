@@ -243,3 +243,26 @@ def test_a_covered_proc_is_said_and_still_leads_nowhere(fence):
     finally:
         victim.kill()
         victim.wait()
+
+
+def test_an_open_directory_is_no_standard_input(fence):
+    """Relative to it, the command could open everything that its user can."""
+    place = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        process = fence.start(command=["cat", "/proc/self/fd/0/etc/hostname"], config="", stdin=place, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        out, err = process.communicate(timeout=50)
+    finally:
+        os.close(place)
+    assert (process.returncode, out) == (125, "") and "descriptor 0 is a directory" in err, err
+
+
+def test_no_crash_makes_the_kernel_start_a_program_of_the_host(fence):
+    """With a pipe in core_pattern it does, as root, unless this limit is 1."""
+    done = fence.run(command=["/usr/bin/python3", "-c", """
+import resource
+for limits in ((0, 1), (0, 0)):
+    resource.setrlimit(resource.RLIMIT_CORE, limits)
+print(resource.getrlimit(resource.RLIMIT_CORE))
+"""], config="")
+    assert done.out == "(1, 1)\n", done

@@ -27,6 +27,16 @@ def test_a_command_that_cannot_be_run_is_126_and_one_that_is_not_there_127(fence
     assert fence.run(command=["/no/such/command"]).code == 127
 
 
+def test_a_command_sends_no_signal_to_the_processes_of_its_caller(fence):
+    """kill(2) with 0 reaches a whole group, in any PID namespace: a script, a pipeline, `stile` itself."""
+    attack = ["sh", "-c", "trap '' TERM; kill -TERM 0; kill -KILL 0"]
+    line = fence.line(command=attack, config="")[len(fence.drop()):]
+    caller = [*fence.drop(), "setsid", "-w", "sh", "-c", '"$@"; echo "then $?"', "sh"]
+    done = subprocess.run([*caller, *line], cwd=fence.folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=50)
+    assert (done.returncode, done.stdout) == (0, "then 137\n"), done
+
+
 def test_usage_is_status_2_and_says_what_is_missing(fence):
     done = subprocess.run([*fence.drop(), fence.binary, "run", "--allow", "o.test"], check=False,
                           capture_output=True, env=environment(), cwd=fence.folder, timeout=50)

@@ -1,8 +1,13 @@
 """stile run: what it tells at the end."""
 
+import os
 import re
+import subprocess
+from pathlib import Path
 
+import pytest
 from harness import hello
+from harness.wait import until
 
 
 def summary(done):
@@ -138,3 +143,27 @@ def test_a_browser_that_is_refused_for_its_hello_gets_the_flag_that_allows_it(fe
     assert flags == ["--ech", f"o.test:{fence.world.port}"], first.err
     done = fence.python("--allow", "o.test", *flags, script=script)
     assert done.out == "b'pong'\n" and "0 refused" in done.err, done.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root sees what `stile` waits for")
+def test_a_command_that_stops_the_writers_of_standard_error_does_not_suppress_it(fence):
+    """The descriptor is shared: non-blocking for one is non-blocking for all, and a full pipe takes nothing more."""
+    process = fence.start(command=["/usr/bin/python3", "-c", """
+import os, urllib.request
+try:
+    urllib.request.urlopen("http://refused.test/")
+except OSError:
+    pass
+os.set_blocking(2, False)
+try:
+    while True:
+        os.write(2, bytes(4096))
+except BlockingIOError:
+    pass
+"""], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    def writes_to_it():
+        """The call that it is in, and its first argument."""
+        return Path(f"/proc/{process.pid}/syscall").read_text().split()[1:2] == ["0x2"]
+    until(lambda: process.poll() is not None or writes_to_it(), 30, "it writes the summary, or has given up")
+    err = process.communicate(timeout=50)[1]
+    assert b"refused refused.test:80" in err.replace(bytes(1), b""), err[-300:]

@@ -113,6 +113,17 @@ def test_names_that_an_earlier_command_chose_cannot_draw_on_the_terminal(user_fe
     assert "hidden from the command" in done.err and "\x1b" not in done.err and "\x9b" not in done.err, done
 
 
+@pytest.mark.parametrize("flag", ["--read", "--restrict"])
+def test_what_a_link_of_an_earlier_command_leads_to_cannot_draw_or_begin_a_line(user_fence, flag):
+    place = user_fence.folder / "x\x1b[2J\nstile: fine"
+    place.mkdir()
+    (user_fence.folder / "link").symlink_to(place)
+    give(user_fence.folder)
+    done = user_fence.shell(flag, "link", script="true")
+    assert done.code == 125 and "a part of it is a link" in done.err, done
+    assert "\x1b" not in done.err and done.err.count("\n") == 1, done
+
+
 @pytest.mark.parametrize("where", ["home", "above"])
 def test_a_home_is_no_workspace(user_fence, home, where):
     user_fence.folder = home if where == "home" else home.parent

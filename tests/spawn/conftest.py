@@ -43,7 +43,7 @@ def machine(run_folder, request):
     folder = run_folder / f"machine-{Path(request.node.name).stem}"
     folder.mkdir()
     try:
-        place = Machine(folder, spawner_toml())
+        place = Machine(folder, spawner_toml(), getattr(request.module, "GROUP_VERSION", None))
     except AssertionError as problem:
         pytest.skip(f"systemd-nspawn does not boot here: {problem}")
     yield place

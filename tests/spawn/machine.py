@@ -74,7 +74,8 @@ def remove_control_groups(groups):
 
 
 class Machine:
-    def __init__(self, folder, spawner_toml):
+    def __init__(self, folder, spawner_toml, group_version=None):
+        """`group_version`: of its control groups, 2 as in Debian 12; by default that of this host."""
         self.root = Path(folder) / "root"
         self.console = Path(folder) / "console.log"
         self._init = None
@@ -83,7 +84,8 @@ class Machine:
         command = ["systemd-nspawn", "--quiet", "--boot", f"--directory={self.root}", "--private-network",
                    f"--machine=stile-{os.getpid()}", "--register=no", "--keep-unit", "--console=pipe", "--bind-ro=/usr", "--resolv-conf=off",
                    "--timezone=off", "--link-journal=no"]
-        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.console.open("w"),
+        env = {**os.environ, **({"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"} if group_version == 2 else {})}
+        self._process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=self.console.open("w"),
                                          stderr=subprocess.STDOUT, preexec_fn=self._enter_groups)
         try:
             wait_for(self._find_init, "the init of the machine")

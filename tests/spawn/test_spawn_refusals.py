@@ -1,7 +1,9 @@
 """What callers cannot do: others' names, other places, more than the template, floods."""
 
+from pathlib import Path
 
 import pytest
+from harness import lingering
 
 
 @pytest.mark.parametrize("name", ["../etc", "a\n", "", "A", "-a", "a" * 65, "a/b", "sandboxed-agent@x", None, 7])
@@ -88,7 +90,9 @@ def test_a_caller_narrows_the_files(machine, spawn):
         answer = spawn("narrow", template="files", card=card)
         assert set(answer) == {"error"}, answer
     assert not machine.path("/etc/deep").exists()
-    for card in ({"read": ["/srv"]}, {"write": ["/srv/data/a"]}, {"read": ["../wide"]}):
+    machine.shell("echo TOKEN >/srv/data/.env; mkdir /srv/data/.ssh; echo key >/srv/data/.ssh/id")
+    for card in ({"read": ["/srv"]}, {"write": ["/srv/data/a"]}, {"read": ["../wide"]}, {"read": ["/srv/data/.env"]},
+                 {"read": ["/srv/data/.ssh"]}, {"read": ["/srv/data/.ssh/id"]}):
         assert set(spawn("narrow", template="files", card=card)) == {"error"}, card
 
 
@@ -183,3 +187,16 @@ def test_the_spawner_itself_is_confined(machine):
     dac = f"{(1 << 1) | (1 << 2):016x}"
     assert status[:6] == ["CapEff:", dac, "CapBnd:", dac, "NoNewPrivs:", "1"] and status[7] == "2"
     assert machine.shell(f"nsenter -t {pid} -n ip -o link | wc -l").strip() == "1"
+
+
+def test_a_descriptor_holds_up_nobody(machine):
+    lingering.needs_refusal()
+    script = Path(lingering.__file__).read_text() + """
+path = "/run/agent-spawner/spawner.sock"
+with sent_to(path, b"{"), socket.socket(socket.AF_UNIX) as other:
+    other.settimeout(20)
+    other.connect(path)
+    other.sendall(b'{"action": "list"}')
+    print(other.recv(100)[:1])
+"""
+    assert machine.run("/usr/bin/python3", "-c", script).stdout == "b'{'\n"

@@ -23,6 +23,8 @@ constexpr unsigned most_without_data = 16;
 // One read takes at most so many records, since they can have a single byte; then other connections
 // go first.
 constexpr unsigned most_records = 32;
+// One step of a handshake reads at most so much, for the same reason.
+constexpr std::size_t most_in_a_step = 16 * 1024;
 
 }  // namespace
 
@@ -88,16 +90,22 @@ int TlsLayer::keep_session(SSL* ssl, SSL_SESSION* session) noexcept {
 int TlsLayer::bio_read(BIO* bio, char* buffer, int size) noexcept {
   auto& self = *static_cast<TlsLayer*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
-  const auto most = static_cast<std::size_t>(size);
+  const auto most = std::min(static_cast<std::size_t>(size), self.step_left_.value_or(SIZE_MAX));
+  if (most == 0) {
+    BIO_set_retry_read(bio);
+    return -1;
+  }
   if (!self.first_.empty()) {
     const std::size_t part = std::min(most, self.first_.size());
     std::memcpy(buffer, self.first_.data(), part);
     self.first_.erase(0, part);
     if (self.first_.empty()) self.first_.shrink_to_fit();
+    if (self.step_left_) *self.step_left_ -= part;
     return static_cast<int>(part);
   }
   if (self.socket_.is_readable()) {
     const auto got = self.socket_.read(buffer, most);
+    if (got.bytes > 0 && self.step_left_) *self.step_left_ -= static_cast<std::size_t>(got.bytes);
     if (got.bytes > 0) return static_cast<int>(got.bytes);
     if (!got.would_block) {
       self.saw_end_ = got.bytes == 0;
@@ -136,7 +144,9 @@ long TlsLayer::bio_ctrl(BIO* bio, int command, long, void*) noexcept {
 
 TlsLayer::Step TlsLayer::handshake() noexcept {
   ERR_clear_error();
+  step_left_ = most_in_a_step;
   const int done = SSL_do_handshake(ssl_.get());
+  const bool has_more = std::exchange(step_left_, std::nullopt) == std::size_t{0};
   const bool waits = done != 1 && SSL_get_error(ssl_.get(), done) == SSL_ERROR_WANT_READ;
   has_failed_ = done != 1 && !waits;
   if (has_failed_) {
@@ -144,7 +154,11 @@ TlsLayer::Step TlsLayer::handshake() noexcept {
     return Step::failed;
   }
   const IoResult sent = flush();
-  if (done == 1) keep_readable();
+  if (done == 1) {
+    keep_readable();
+  } else if (has_more) {
+    socket_.read_later();
+  }
   if (sent.bytes < 0 && !sent.would_block) return Step::failed;
   return done == 1 && !has_unsent() ? Step::done : Step::wait;
 }

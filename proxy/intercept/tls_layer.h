@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "proxy/intercept/openssl.h"
@@ -65,7 +66,8 @@ class TlsLayer final : public net::Stream::Layer {
   std::size_t sent_ = 0;     // of out_
   bool is_writing_ = false;  // data: an alert of the handshake waits for its audit line
   bool is_reading_ = false;
-  unsigned without_data_ = 0;  // records of the current read
+  std::optional<std::size_t> step_left_;  // of a step of the handshake: to be read
+  unsigned without_data_ = 0;             // records of the current read
   bool saw_end_ = false, has_failed_ = false, lacks_http1_ = false;
 };
 

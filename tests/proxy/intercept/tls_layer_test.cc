@@ -2,9 +2,11 @@
 #include "proxy/intercept/tls_layer.h"
 
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <string>
 #include <utility>
 
 namespace stile::intercept {
@@ -143,6 +145,26 @@ TEST_F(TlsLayerTest, LetsOthersGoFirstAfterManySmallRecords) {
     total += got.bytes;
   }
   EXPECT_EQ(total, count);
+}
+
+// A message of a handshake can come in records of a single byte.
+TEST_F(TlsLayerTest, LetsOthersGoFirstAfterAStepOfTheHandshake) {
+  SslPtr server{SSL_new(server_context_.get())};
+  SSL_set_accept_state(server.get());
+  TlsLayer layer{*socket_, std::move(server), std::string{}};
+  std::string records{"\x16\x03\x01\x00\x04\x01\x01\x00\x00", 9};  // a hello of 64 KiB begins
+  while (records.size() < 60000) records.append("\x16\x03\x01\x00\x01\x03", 6);
+  ASSERT_EQ(::send(peer_.get(), records.data(), records.size(), 0), records.size());
+  socket_->mark_readable();
+  EXPECT_EQ(layer.handshake(), TlsLayer::Step::wait);
+  int left = 0;
+  ASSERT_EQ(::ioctl(socket_->fd(), FIONREAD, &left), 0);
+  ASSERT_GT(left, 40000);
+  EXPECT_FALSE(socket_->is_readable());
+  Reader reader{loop_};
+  socket_->watch(&reader);
+  loop_.run([] { return false; });
+  EXPECT_TRUE(reader.was_readable);
 }
 
 TEST_F(TlsLayerTest, ReportsAnEndThatCameWithTheData) {

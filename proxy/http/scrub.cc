@@ -31,7 +31,7 @@ void Scrubber::add_secret(std::string_view value, std::string_view replacement) 
 
 // Returns how many bytes were used: all before the end of the last text that was found. Each text
 // is looked for once: an origin can fill its answers with one of them.
-std::size_t Scrubber::replace(std::string_view bytes, std::string& out) {
+std::size_t Scrubber::replace(std::string_view bytes, std::string& out) const {
   std::vector<std::size_t> next(needles_.size());  // where each is
   for (std::size_t i = 0; i < next.size(); ++i) next[i] = bytes.find(needles_[i].text);
   std::size_t used = 0;
@@ -49,7 +49,6 @@ std::size_t Scrubber::replace(std::string_view bytes, std::string& out) {
       }
     }
     if (found == nullptr) return used;
-    has_found_ = true;
     out.append(bytes.substr(used, first - used)).append(found->replacement);
     used = first + found->text.size();
   }
@@ -84,11 +83,9 @@ void Scrubber::finish(std::string& out) {
 }
 
 std::string Scrubber::scrub(std::string_view text) const {
-  Scrubber once = *this;
-  once.held_.clear();
   std::string out;
-  once.feed(text, out);
-  once.finish(out);
+  const std::size_t used = replace(text, out);
+  out += text.substr(used);
   return out;
 }
 

@@ -25,7 +25,6 @@ class Scrubber {
   void feed(std::string_view bytes, std::string& out);
   // The stream has ended: appends what is held back.
   void finish(std::string& out);
-  [[nodiscard]] bool has_found() const noexcept { return has_found_; }
 
   // A whole text.
   [[nodiscard]] std::string scrub(std::string_view text) const;
@@ -34,12 +33,11 @@ class Scrubber {
   struct Needle {
     std::string text, replacement;
   };
-  std::size_t replace(std::string_view bytes, std::string& out);
+  std::size_t replace(std::string_view bytes, std::string& out) const;
   [[nodiscard]] std::size_t begun_at_the_end_of(std::string_view bytes) const noexcept;
 
   std::vector<Needle> needles_;
   std::string held_;
-  bool has_found_ = false;
 };
 
 }  // namespace stile::http

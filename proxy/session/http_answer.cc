@@ -158,6 +158,9 @@ Task<HttpExchange::Reason> HttpExchange::send_scrubbed(std::string_view body, bo
     const bool sent = co_await client_.send_to(client_.stream, to_client_);
     if (!sent) co_return client_.cancelled_or(Reason::idle_timeout);
     to_client_.clear();
+    // Other connections go first: a client can take all of it as fast as it is made.
+    connector_.origin.socket().read_later();
+    co_await connector_.origin.socket().readable();
   }
   co_return Reason::none;
 }

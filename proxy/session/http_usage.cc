@@ -10,8 +10,10 @@ namespace stile::session {
 namespace {
 
 constexpr std::size_t decoded_at_once = 64 * 1024;
-// An answer that decompresses to more is not read on.
+// An answer that decompresses to more is not read on; nor is one of which a single read does, since
+// other connections wait meanwhile.
 constexpr std::uint64_t most_expansion = 64, least_decoded = 1024 * 1024;
+constexpr std::uint64_t most_of_a_read = 1024 * 1024;
 
 bool begins_with(std::string_view text, std::string_view begin) {
   return text.size() >= begin.size() && equal_ignoring_case(text.substr(0, begin.size()), begin);
@@ -47,11 +49,13 @@ void HttpExchange::read_usage(std::string_view body) {
   if (!usage_) return;
   if (!usage_gunzip_) return usage_->feed(body);
   std::string piece;
+  const std::uint64_t most = std::min(
+      decoded_ + most_of_a_read, std::max(least_decoded, most_expansion * request_.bytes_down));
   for (bool has_more = true; has_more;) {
     piece.clear();
     const bool is_good = usage_gunzip_->decode(body, piece, decoded_at_once);
     decoded_ += piece.size();
-    if (!is_good || decoded_ > std::max(least_decoded, most_expansion * request_.bytes_down)) {
+    if (!is_good || decoded_ > most) {
       usage_.reset();
       return;
     }

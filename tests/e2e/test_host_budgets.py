@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 import threading
 
 import pytest
@@ -190,6 +191,17 @@ def test_an_answer_that_does_not_say_is_charged_by_its_size(world, headers, body
     size = 4000 // 2 + len(decoded) // bytes_per_token
     until(lambda: left(proxy, "tokens") <= 100000 - size, 15, "tokens by size")
     assert left(proxy, "tokens") >= 100000 - size - 1500
+
+
+def test_an_answer_that_is_mostly_blanks_is_not_decompressed_for_its_report(world):
+    """A single read of 64 KiB could become 64 MiB."""
+    proxy = limited(world, tokens=10_000_000)
+    noise = random.Random(1).randbytes(1 << 20).hex().encode()
+    body = gzip.compress(b'{"text":"' + noise + b'",' + b" " * (40 << 20) + b'"usage":{"input_tokens":1}}', 6)
+    world.origin.on("/m", response(body, headers=JSON + ["Content-Encoding: gzip"]))
+    answer = Inside(world, proxy).ask("POST", "/m", body=b"{}")
+    assert (answer.status, answer.body) == (200, body)
+    until(lambda: left(proxy, "tokens") < 10_000_000 - len(noise) // 2, 15, "tokens by size")
 
 
 def test_work_that_goes_on_after_the_answer_costs_at_least_the_reserve(world):

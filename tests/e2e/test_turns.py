@@ -1,12 +1,14 @@
 """Turns: what one agent streams does not hold up the others on the same worker."""
 
 import contextlib
+import gzip
 import socket
 import ssl
 import statistics
 import threading
 
 import pytest
+from harness.http_origin import response
 from harness.tls_wire import open_wire
 from harness.wait import until
 
@@ -148,6 +150,29 @@ def test_refused_push_of_chunk_extensions_lets_others_have_their_turn(world):
         body = client.sock.records(b"%x\r\n%b\r\n" % (len(packets), packets) + LINES)
         answered_in_turn(client.sock.sock, body, other)
     proxy.audit.wait_one(event="deny", reason="ref-not-allowed")
+
+
+def test_answer_that_decompresses_to_much_more_lets_others_have_their_turn(world):
+    origin = world.tls_origin("a.test")
+    packed = gzip.compress(bytes(64 << 20), 6)
+    origin.on("/", response(packed, headers=["Content-Encoding: gzip"]))
+    world.secret("key", "a-value-that-is-scrubbed", ["a.test"], header="X-Api-Key")
+    world.agent("alpha", allow=["a.test"], secrets=["key"])
+    world.agent("beta")
+    proxy = world.start()
+    with open_wire(proxy, "a.test", world.port) as client, proxy.client("beta") as other:
+        assert other.get("http://x.test/").status == 403
+        client.send(f"GET / HTTP/1.1\r\nHost: a.test:{world.port}\r\n\r\n".encode())
+        received = [0]
+
+        def receive():
+            while received[0] < 64 << 20 and (got := client.sock.sock.recv(1 << 20)):
+                received[0] += len(got)
+        receiving = threading.Thread(target=receive)
+        receiving.start()
+        until(lambda: received[0] > 1 << 20, 20)
+        assert served_until(lambda: received[0] >= 64 << 20, other) > 40
+        receiving.join()
 
 
 def test_many_requests_to_stile_itself_let_others_have_their_turn(world):

@@ -19,17 +19,32 @@ std::optional<unsigned char> escaped_byte(std::string_view text) noexcept {
 
 bool is_encoded_slash(std::string_view text) noexcept { return escaped_byte(text) == '/'; }
 
+// The beginning of a character in more bytes of UTF-8 than it needs: a lenient server sees a dot or
+// a slash in "%c0%ae" and "%e0%80%af".
+bool is_overlong(unsigned char byte, std::string_view rest) noexcept {
+  const auto next = escaped_byte(rest);
+  if (!next || *next < 0x80 || *next > 0xbf) return false;
+  return byte == 0xc0 || byte == 0xc1 || (byte == 0xe0 && *next < 0xa0) ||
+         (byte == 0xf0 && *next < 0x90);
+}
+
 bool is_plain_escape(std::string_view text) noexcept {
   const auto byte = escaped_byte(text);
   if (!byte || *byte < 0x20 || *byte == 0x7f || *byte == '.' || *byte == '\\') return false;
+  if (is_overlong(*byte, text.substr(3))) return false;
   if (*byte != '%') return true;
   // "%252e": a server that decodes twice sees a dot.
   return text.size() < 5 || hex_value(text[3]) < 0 || hex_value(text[4]) < 0;
 }
 
-// Some servers drop what follows a `;`, and then see "//" or a dot segment.
+// Some servers drop what follows a `;`, and then see "//" or a dot segment. Behind a proxy that
+// decodes, also if it was encoded.
 bool is_plain_segment(std::string_view segment) noexcept {
-  const std::string_view name = segment.substr(0, segment.find(';'));
+  std::size_t end = 0;
+  while (end < segment.size() && segment[end] != ';' && escaped_byte(segment.substr(end)) != ';') {
+    ++end;
+  }
+  const std::string_view name = segment.substr(0, end);
   return name != "." && name != ".." && (!name.empty() || segment.empty());
 }
 

@@ -84,8 +84,18 @@ TEST(IsPlainPath, RefusesPathsThatServersReadInDifferentWays) {
     EXPECT_FALSE(is_plain_path(path)) << path;
   }
   // Servers that drop parameters see "//" or a dot segment.
-  for (const std::string_view path : {"/a/;/b", "/a/;v=1", "/;x/..", "/a%2f;%2fb"}) {
+  for (const std::string_view path : {"/a/;/b", "/a/;v=1", "/;x/..", "/a%2f;%2fb", "/..%3b/a",
+                                      "/a/..%3Bx=1/b", "/a/%3b/b", "/.%3b", "/a%2f..%3b%2fb"}) {
     EXPECT_FALSE(is_plain_path(path)) << path;
+  }
+  // Lenient decoders of UTF-8 see a dot or a slash.
+  for (const std::string_view path : {"/%c0%ae%c0%ae/a", "/a%C0%AFb", "/%c1%9c", "/%e0%80%ae",
+                                      "/a%E0%80%AF..", "/%f0%80%80%ae", "/%f0%8f%bf%bf"}) {
+    EXPECT_FALSE(is_plain_path(path)) << path;
+  }
+  for (const std::string_view path : {"/%e0%a4%85", "/%f0%9f%98%80", "/%c2%a0", "/%c0", "/%C0%20",
+                                      "/%E9t%E9", "/a%3bv=1", "/a..%3b"}) {
+    EXPECT_TRUE(is_plain_path(path)) << path;
   }
 }
 

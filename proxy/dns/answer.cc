@@ -13,8 +13,10 @@ namespace {
 using Status = Answer::Status;
 
 constexpr std::uint16_t type_cname = 5, type_soa = 6;
-constexpr std::size_t max_records = 256;   // each is checked once per CNAME
-constexpr std::size_t max_addresses = 64;  // more than are ever dialled
+constexpr std::size_t max_records = 256;  // each is checked once per CNAME
+// Twice as many as are ever dialled. Each name of a cache can have so many of both families, and an
+// agent that owns a zone can fill the cache.
+constexpr std::size_t max_addresses = 16;
 
 struct Header {
   std::uint16_t flags = 0;

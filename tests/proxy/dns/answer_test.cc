@@ -129,11 +129,11 @@ TEST(DnsAnswer, CountsATtlWithItsTopBitAsZero) {
   EXPECT_EQ(with_answers({a("a.test", one, 0x7fffffff)}).ttl_seconds, 0x7fffffffu);
 }
 
-TEST(DnsAnswer, KeepsAtMostSixtyFourAddresses) {
+TEST(DnsAnswer, KeepsAtMostSixteenAddresses) {
   std::vector<RecordParts> records(200, a("a.test", one));
   const Answer answer = with_answers(records);
   EXPECT_EQ(answer.status, Status::ok);
-  EXPECT_EQ(answer.addresses.size(), 64u);
+  EXPECT_EQ(answer.addresses.size(), 16u);
   records.resize(257, a("a.test", one));
   EXPECT_EQ(with_answers(records).status, Status::malformed);
 }

@@ -25,21 +25,20 @@ void TimerWheel::advance(SteadyTime now) {
   const std::uint64_t end = ticks_at(now) + 1;
   // After a long sleep, one pass over all slots finds every deadline that is due.
   const std::uint64_t first = end - current_ > slots ? end - slots : current_;
-  Slot due;
   for (std::uint64_t t = first; t < end; ++t) {
     Slot& slot = wheel_[t % slots];
     for (auto it = slot.begin(); it != slot.end();) {
       Deadline& deadline = *it++;
       if (deadline.tick_ >= end) continue;
       deadline.unlink();
-      due.push_back(deadline);
+      due_.push_back(deadline);
     }
   }
   current_ = std::max(current_, end);
   // Out of the wheel before the first call: a callback may arm, disarm or destroy any deadline.
-  while (!due.empty()) {
-    Deadline& deadline = due.front();
-    due.pop_front();
+  for (std::size_t left = most_at_once; left > 0 && !due_.empty(); --left) {
+    Deadline& deadline = due_.front();
+    due_.pop_front();
     try {
       deadline.on_deadline();
     } catch (const std::exception& problem) {
@@ -51,6 +50,7 @@ void TimerWheel::advance(SteadyTime now) {
 }
 
 int TimerWheel::timeout_ms(SteadyTime now) const noexcept {
+  if (!due_.empty()) return 0;
   for (std::uint64_t t = current_; t < current_ + slots; ++t) {
     if (wheel_[t % slots].empty()) continue;
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(start_ + t * tick - now);

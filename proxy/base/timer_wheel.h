@@ -39,8 +39,12 @@ class TimerWheel {
   // Fires at the first advance() at or after `when`; far ones up to half a second later, so that
   // thousands of idle tunnels wake the loop only twice a second.
   void arm(Deadline& deadline, SteadyTime when) noexcept;
+  // Fires at most so many in one call: an agent can have thousands that are due at once, and others
+  // are served in between.
+  static constexpr std::size_t most_at_once = 64;
   void advance(SteadyTime now);
-  // Time until the next slot that is not empty; -1: never. In milliseconds, for epoll_wait.
+  // Time until the next slot that is not empty; -1: never; 0: some are due already. In
+  // milliseconds, for epoll_wait.
   [[nodiscard]] int timeout_ms(SteadyTime now) const noexcept;
 
  private:
@@ -52,6 +56,7 @@ class TimerWheel {
   SteadyTime start_;
   std::uint64_t current_ = 0;  // all earlier ticks are done
   std::array<Slot, slots> wheel_;
+  Slot due_;  // not fired yet
 };
 
 }  // namespace stile

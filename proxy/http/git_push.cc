@@ -58,13 +58,16 @@ PushReader::State PushReader::feed(std::string_view bytes) {
     if (length == 0) {
       // git asks for nothing more than a flush packet to learn whether it has to log in.
       if (has_options_) return fail("push options are not allowed");
-      return state_ = State::complete;
+      state_ = State::complete;
+      break;
     }
     if (length <= static_cast<int>(length_digits)) return fail("its packets are malformed");
     if (buffer_.size() < static_cast<std::size_t>(length)) continue;
     state_ = read_packet(std::string_view{buffer_}.substr(length_digits));
     buffer_.clear();
   }
+  // git reads nothing behind such an end; another server might.
+  if (must_end() && !bytes.empty()) return fail("it has more after its end");
   return state_;
 }
 

@@ -26,6 +26,10 @@ class PushReader {
   [[nodiscard]] const char* fault() const noexcept { return fault_; }
   // None: the client only tries whether it may send something (a lone flush packet).
   [[nodiscard]] const std::vector<acl::PushCommand>& commands() const noexcept { return commands_; }
+  // It is complete without commands: the body has to end here.
+  [[nodiscard]] bool must_end() const noexcept {
+    return state_ == State::complete && commands_.empty();
+  }
   [[nodiscard]] bool wants_report() const noexcept { return wants_report_; }
   [[nodiscard]] bool has_sideband() const noexcept { return has_sideband_; }
 

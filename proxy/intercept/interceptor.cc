@@ -31,10 +31,12 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
 }
 
 // The other side chooses among these. OpenSSL would offer groups that cost a hundred times as much,
-// 100 ms for one handshake with ffdhe8192. Old versions do not know the hybrid group.
+// 100 ms for one handshake with ffdhe8192. Versions before 3.5 know neither the hybrid group nor
+// the star, which stands before groups that a key is sent for at once.
 void limit_key_exchange(SSL_CTX* context) {
-  const bool is_set = SSL_CTX_set1_groups_list(context, "X25519MLKEM768:X25519:P-256:P-384") == 1 ||
-                      SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1;
+  const bool is_set =
+      SSL_CTX_set1_groups_list(context, "*X25519MLKEM768:*X25519:P-256:P-384") == 1 ||
+      SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1;
   // In TLS 1.2 a server would choose the group itself, of up to 10,000 bits.
   if (!is_set || SSL_CTX_set_cipher_list(context, "DEFAULT:!kDHE") != 1) throw std::bad_alloc{};
   ERR_clear_error();

@@ -67,6 +67,8 @@ class Interceptor {
       std::shared_ptr<const CertificateAuthority> authority, const std::vector<std::string>& trust);
 
   [[nodiscard]] const CertificateAuthority& authority() const noexcept { return *authority_; }
+  // Another number after each change of the trusted roots.
+  [[nodiscard]] std::uint64_t trust() const noexcept { return trust_; }
   // The server's end: TLS 1.2 or newer, HTTP/1.1 only, with a certificate for the host.
   [[nodiscard]] std::unique_ptr<TlsLayer> accept(Socket& socket, std::string_view host,
                                                  std::string first, Leaves& leaves,
@@ -78,7 +80,7 @@ class Interceptor {
                                                   SteadyTime now) const;
 
  private:
-  std::uint64_t trust_ = next_trust();  // another one after each change of the trusted roots
+  std::uint64_t trust_ = next_trust();
   [[nodiscard]] static std::uint64_t next_trust() noexcept;
   std::shared_ptr<const CertificateAuthority> authority_;
   ContextPtr server_, client_;

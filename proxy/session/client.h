@@ -92,7 +92,6 @@ class Client final : private Deadline, private Watcher {
   std::string inside;
   // Of a captured connection with plain HTTP: the same.
   std::string captured;
-  std::shared_ptr<const intercept::Interceptor> interceptor;  // of an opened tunnel
   bool drains = false;  // finish the current request, accept no new ones
 
  private:

@@ -175,6 +175,7 @@ bool Connector::take_kept(Request& request) {
     return false;
   }
   request.origin = kept.address;
+  request.trust = kept.trust;
   origin = std::move(kept.stream);
   return true;
 }

@@ -65,12 +65,18 @@ class Shared {
   }
   void set_interceptor(std::shared_ptr<const intercept::Interceptor> next) {
     const std::lock_guard lock{interceptor_mutex_};
+    trust_.store(next->trust(), std::memory_order_relaxed);
     interceptor_.swap(next);
+  }
+  // The roots that origins are verified by now; another number after each change.
+  [[nodiscard]] std::uint64_t trust() const noexcept {
+    return trust_.load(std::memory_order_relaxed);
   }
 
  private:
   mutable std::mutex interceptor_mutex_;
   std::shared_ptr<const intercept::Interceptor> interceptor_;
+  std::atomic<std::uint64_t> trust_{0};
 };
 
 // Received bytes are gathered in strings; a string that has grown is reused for later connections.

@@ -119,7 +119,8 @@ void HttpExchange::write_answer_head(const http::ResponseHead& head, http::Frami
   const bool has_body = framing != http::Framing::none;
   std::erase_if(shown.fields, [&](const http::Field& field) {
     const bool is_gzip = has_body && equal_ignoring_case(field.name, "content-encoding") &&
-                         equal_ignoring_case(field.value, "gzip");
+                         (equal_ignoring_case(field.value, "gzip") ||
+                          equal_ignoring_case(field.value, "x-gzip"));  // RFC 9110 8.4.1.3
     if (is_gzip) gunzip_.emplace();
     return is_gzip;
   });

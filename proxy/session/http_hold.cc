@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "proxy/http/chunked.h"
+#include "proxy/http/fields.h"
 #include "proxy/http/graphql.h"
 #include "proxy/session/http_exchange.h"
 
@@ -32,10 +33,13 @@ HttpExchange::Reason HttpExchange::judge_query() {
   if (!request_.decision.terms.needs_query) return Reason::none;
   bool is_json = false;
   for (const http::Field& field : head_.fields) {
-    // An encoded body, or one of another type, would be read differently by the origin.
-    if (equal_ignoring_case(field.name, "content-encoding")) return Reason::method_not_allowed;
-    if (!equal_ignoring_case(field.name, "content-type")) continue;
-    if (is_json) return Reason::method_not_allowed;
+    // An encoded body, or one of another type, would be read differently by the origin. Some take
+    // Content_Type for the field, too.
+    if (http::equals_folded(field.name, "content-encoding")) return Reason::method_not_allowed;
+    if (!http::equals_folded(field.name, "content-type")) continue;
+    if (is_json || field.name.find('_') != std::string_view::npos) {
+      return Reason::method_not_allowed;
+    }
     is_json = equal_ignoring_case(field.value, "application/json") ||
               equal_ignoring_case(field.value, "application/json; charset=utf-8") ||
               equal_ignoring_case(field.value, "application/json;charset=utf-8");

@@ -59,7 +59,8 @@ Task<HttpExchange::Reason> HttpExchange::read_push() {
   std::string decoded;
   const auto feed = [&](std::string_view data) {
     if (!gunzip) return push_->feed(data) != http::PushReader::State::bad;
-    while (!data.empty() && push_->state() == http::PushReader::State::need_more) {
+    while (!data.empty() &&
+           (push_->state() == http::PushReader::State::need_more || push_->must_end())) {
       decoded.clear();
       if (!gunzip->decode(data, decoded, max_decoded)) return false;
       if (push_->feed(decoded) == http::PushReader::State::bad) return false;
@@ -87,7 +88,8 @@ Task<HttpExchange::Reason> HttpExchange::read_push() {
       if (step.kind == http::ChunkedDecoder::Step::Kind::bad) co_return Reason::bad_request;
       has_ended = step.kind == http::ChunkedDecoder::Step::Kind::end;
     }
-    if (push_->state() == http::PushReader::State::complete) break;
+    const bool is_complete = push_->state() == http::PushReader::State::complete;
+    if (is_complete && (has_ended || !push_->must_end())) break;
     // Chunks can be far larger than what they carry.
     if (has_ended || used > 4 * http::PushReader::max_bytes) co_return Reason::ref_not_allowed;
     const bool more = co_await read_in_turn();

@@ -33,15 +33,15 @@ Task<bool> finish_handshake(Client& client, Socket& socket, intercept::TlsLayer&
 
 Task<Reason> open_client_tls(Client& client, const Request& request) {
   Context& context = client.context;
-  client.interceptor = context.shared.interceptor();
-  if (!client.interceptor) {
+  const auto interceptor = context.shared.interceptor();
+  if (!interceptor) {
     no_interceptor.warning("a tunnel was refused: there is no CA to open it with");
     co_return Reason::internal_error;
   }
   const std::string_view host = request.decision.host.text();
   Socket& socket = client.stream.socket();
-  auto tls = client.interceptor->accept(socket, host, std::exchange(client.in, {}), context.leaves,
-                                        context.loop.now());
+  auto tls = interceptor->accept(socket, host, std::exchange(client.in, {}), context.leaves,
+                                 context.loop.now());
   if (!tls) co_return Reason::internal_error;
   client.set_deadline(context.limits.client_hello_timeout, Reason::client_hello_timeout);
   const bool done = co_await finish_handshake(client, socket, *tls);
@@ -58,14 +58,18 @@ Task<Reason> open_client_tls(Client& client, const Request& request) {
   co_return Reason::none;
 }
 
-Task<Reason> open_origin_tls(Client& client, const Request& request, net::Stream& origin) {
+Task<Reason> open_origin_tls(Client& client, Request& request, net::Stream& origin) {
   Context& context = client.context;
+  // That of now: the tunnel may be older than the trust in it.
+  const auto interceptor = context.shared.interceptor();
+  if (!interceptor) co_return Reason::internal_error;
+  request.trust = interceptor->trust();
   const std::string_view host = request.decision.host.text();
   std::string session_key{client.peer.id()};
   session_key.append(1, ' ').append(host).append(1, ':').append(
       std::to_string(request.decision.port));
-  auto tls = client.interceptor->connect(origin.socket(), host, std::move(session_key),
-                                         context.origin_sessions, context.loop.now());
+  auto tls = interceptor->connect(origin.socket(), host, std::move(session_key),
+                                  context.origin_sessions, context.loop.now());
   if (!tls) co_return Reason::internal_error;
   client.set_deadline(context.limits.connect_timeout, Reason::origin_timeout);
   const bool done = co_await finish_handshake(client, origin.socket(), *tls);

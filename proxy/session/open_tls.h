@@ -14,6 +14,6 @@ namespace stile::session {
 Task<acl::Reason> open_client_tls(Client& client, const Request& request);
 
 // TLS with the origin of an allowed request inside, over a connected socket.
-Task<acl::Reason> open_origin_tls(Client& client, const Request& request, net::Stream& origin);
+Task<acl::Reason> open_origin_tls(Client& client, Request& request, net::Stream& origin);
 
 }  // namespace stile::session

@@ -133,7 +133,8 @@ OriginPool::Tables& OriginPool::tables() {
   return *tables_;
 }
 
-OriginPool::Key OriginPool::key_of(const Peer& peer, const Request& request) noexcept {
+OriginPool::Key OriginPool::key_of(const Peer& peer, const Request& request,
+                                   std::uint64_t trust) noexcept {
   const acl::Decision& decision = request.decision;
   const bool is_ordered = !request.judged_by->takes_grants();
   return {peer.account.get(),
@@ -142,7 +143,8 @@ OriginPool::Key OriginPool::key_of(const Peer& peer, const Request& request) noe
           decision.literal ? std::string_view{} : decision.host.text(),
           decision.literal.value_or(acl::Address{}),
           decision.port,
-          request.is_inside};
+          request.is_inside,
+          trust};
 }
 
 std::size_t OriginPool::hash_of(const Key& key) noexcept {
@@ -162,8 +164,8 @@ void OriginPool::keep(const Peer& peer, const Request& request, net::Stream orig
     return;
   }
   Tables& all = tables();
-  auto kept =
-      std::make_unique<Kept>(*this, peer, request, key_of(peer, request), std::move(origin));
+  auto kept = std::make_unique<Kept>(*this, peer, request, key_of(peer, request, request.trust),
+                                     std::move(origin));
   if (!kept->is_usable()) return;
   if (size_ >= room_) drop(all.order.front());
   all.index.insert(*kept);
@@ -175,7 +177,8 @@ void OriginPool::keep(const Peer& peer, const Request& request, net::Stream orig
 
 OriginPool::Taken OriginPool::take(const Peer& peer, const Request& request) {
   if (size_ == 0) return {};
-  const Key key = key_of(peer, request);
+  const std::uint64_t trust = request.is_inside ? context_.shared.trust() : 0;
+  const Key key = key_of(peer, request, trust);
   const std::size_t hash = hash_of(key);
   const auto found = tables_->index.find(
       key, [hash](const Key&) { return hash; }, Same{});
@@ -184,6 +187,7 @@ OriginPool::Taken OriginPool::take(const Peer& peer, const Request& request) {
   Taken taken;
   if (kept.is_usable()) {
     taken.address = kept.address;
+    taken.trust = trust;
     kept.stream.socket().watch(nullptr);
     taken.stream = std::move(kept.stream);
   }

@@ -42,6 +42,7 @@ class OriginPool {
   struct Taken {
     net::Stream stream;  // empty: there is none
     acl::Address address;
+    std::uint64_t trust = 0;
   };
   // For a request that was allowed. The address must still be checked.
   [[nodiscard]] Taken take(const Peer& peer, const Request& request);
@@ -59,10 +60,12 @@ class OriginPool {
     std::string_view host;  // canonical; empty for an address
     acl::Address literal;
     std::uint16_t port;
-    bool is_inside;  // TLS, and Stile is its client
+    bool is_inside;       // TLS, and Stile is its client
+    std::uint64_t trust;  // that it was verified under
     friend bool operator==(const Key&, const Key&) = default;
   };
-  [[nodiscard]] static Key key_of(const Peer& peer, const Request& request) noexcept;
+  [[nodiscard]] static Key key_of(const Peer& peer, const Request& request,
+                                  std::uint64_t trust) noexcept;
   [[nodiscard]] static std::size_t hash_of(const Key& key) noexcept;
 
   class Kept;

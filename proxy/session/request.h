@@ -51,7 +51,8 @@ struct Request {
   std::string_view head_fault;  // of bad-request before the decision: a constant text
   std::shared_ptr<const acl::AgentPolicy> judged_by;  // owns the decision's rule and grant
   std::uint64_t generation = 0;
-  bool is_stale = false;  // something has expired since it was judged, under the same policy
+  std::uint64_t trust = 0;  // that its origin was verified under; 0: without TLS
+  bool is_stale = false;    // something has expired since it was judged, under the same policy
   SteadyTime begun;
   std::optional<acl::Address> origin;
   std::vector<acl::Address> addresses;  // of the host, if the policy checks them

@@ -334,6 +334,9 @@ def test_graphql_queries_pass_and_nothing_else(world):
     assert post(query, "Content-Type: application/x-www-form-urlencoded") == 403
     assert post(query, kind, "Content-Encoding: gzip") == 403
     assert post(query, "Content-Type:") == 403
+    assert post(query, kind, "Content_Type: application/x-www-form-urlencoded") == 403
+    assert post(query, "Content-Type:", kind.replace("-", "_", 1)) == 403
+    assert post(query, kind, "Content_Encoding: gzip") == 403
     assert services.curl("api.github.com", "/graphql?query=mutation", "-H", kind, "-d", query)[0] == 403
     assert post(json.dumps({"query": "{ a }", "variables": {"x": "y" * 70000}}), kind) == 413
     assert len(origin.requests) == arrived + 1

@@ -239,7 +239,8 @@ def push(raw, body, *headers, chunk=None):
     command("refs/heads/agent/a"), b"PACK", b"0001", b"zzzz" + b"x" * 100,
     command("refs/heads/agent/a", b"push-options") + b"00000000PACK",
     command("refs/heads/agent/a") + packet(f"{ZERO} {ONE} refs/heads/agent/b".encode()) * 900,
-], ids=range(13))
+    b"0000" + command("refs/heads/main") + b"0000PACK", b"00000",
+], ids=range(15))
 @pytest.mark.parametrize("form", ["whole", "chunked", "bytes", "gzip"])
 def test_nothing_of_a_refused_push_reaches_the_origin(strict, body, form):
     if form == "gzip":
@@ -264,6 +265,14 @@ def test_an_allowed_push_reaches_the_origin_as_it_was(raw, form):
     else:
         sent = body
         assert push(raw, body, chunk=5000 if form == "chunked" else None).status == 200
+    assert raw.origin.requests[0].body == sent
+
+
+@pytest.mark.parametrize("form", ["whole", "chunked", "gzip"])
+def test_a_lone_flush_asks_whether_a_push_is_allowed_at_all(raw, form):
+    sent = gzip.compress(b"0000") if form == "gzip" else b"0000"
+    headers = ["Content-Encoding: gzip"] if form == "gzip" else []
+    assert push(raw, sent, *headers, chunk=1 if form == "chunked" else None).status == 200
     assert raw.origin.requests[0].body == sent
 
 

@@ -98,6 +98,25 @@ def test_a_good_certificate_is_accepted_and_its_root_can_be_taken_away(asking):
     assert Inside(world, proxy).get("/").status == 502
 
 
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+                                    b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"],
+                         ids=["kept", "dialled again"])
+def test_a_root_that_is_taken_away_ends_what_an_open_tunnel_could_reach(asking, answer):
+    world = asking
+    origin = origin_with(world, certificate(world.tmp, issuer=world.root.pair))
+    origin.on("/", answer)
+    proxy = start(world)
+    inside = Inside(world, proxy)
+    for _ in range(2):
+        assert inside.get("/").status == 200
+    proxy.settings["intercept"] = {**proxy.settings["intercept"], "trust": []}
+    proxy.write_config()
+    with proxy.control() as control:
+        control.do("reload")
+    assert_denied(proxy, inside.get("/"), "origin-certificate")
+    assert len(origin.requests) == 2
+
+
 def resuming_origin(world, files):
     """Closes after each answer, and remembers which handshakes resumed a session."""
     resumed = []

@@ -171,7 +171,8 @@ def test_reflected_values_become_the_placeholder(keyed, form):
     assert answer.body.startswith(b"<") and answer.body.endswith(b">")
 
 
-def test_they_are_found_over_the_borders_of_chunks_and_in_gzip(keyed):
+@pytest.mark.parametrize("coding", ["gzip", "X-Gzip"])
+def test_they_are_found_over_the_borders_of_chunks_and_in_gzip(keyed, coding):
     def chunks(exchange):
         exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         for letter in f"({VALUE})":
@@ -179,7 +180,7 @@ def test_they_are_found_over_the_borders_of_chunks_and_in_gzip(keyed):
         exchange.send(b"0\r\n\r\n")
     keyed.origin.on("/chunks", chunks)
     packed = gzip.compress(b"a" * 300_000 + VALUE.encode() + b"b" * 300_000)
-    keyed.origin.on("/gzip", response(packed, headers=["Content-Encoding: gzip"]))
+    keyed.origin.on("/gzip", response(packed, headers=[f"Content-Encoding: {coding}"]))
     inside = Inside(keyed, keyed.start())
     assert inside.get("/chunks").body == b"(sk-placeholder-1)"
     answer = inside.get("/gzip", "Accept-Encoding: gzip")

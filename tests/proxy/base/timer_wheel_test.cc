@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <new>
+#include <vector>
 
 namespace stile {
 namespace {
@@ -92,6 +94,23 @@ TEST_F(TimerWheelTest, OneThatFailsKeepsNoOtherFromFiring) {
   for (Alarm* alarm : {&first, &second}) wheel.arm(*alarm, start + milliseconds{10});
   wheel.advance(start + milliseconds{100});
   EXPECT_EQ(first.fired + second.fired, 2);
+}
+
+TEST_F(TimerWheelTest, FiresManyInSeveralCallsOneAfterTheOther) {
+  std::vector<std::unique_ptr<Alarm>> alarms(1000);
+  int fired = 0;
+  for (auto& alarm : alarms) {
+    alarm = std::make_unique<Alarm>();
+    alarm->action = [&] { ++fired; };
+    wheel.arm(*alarm, start + milliseconds{10});
+  }
+  const SteadyTime now = start + milliseconds{100};
+  for (int calls = 1; fired < 999; ++calls) {
+    wheel.advance(now);
+    ASSERT_EQ(fired, std::min(calls * 64, 999));
+    if (calls == 1) alarms.back().reset();  // what is due can still go
+    EXPECT_EQ(wheel.timeout_ms(now), fired < 999 ? 0 : -1);
+  }
 }
 
 TEST_F(TimerWheelTest, TimeoutLeadsToTheNextDeadline) {

@@ -72,6 +72,9 @@ TEST(PushReader, KnowsTheOtherPartsOfTheProtocol) {
   };
   const Case cases[] = {
       {"0000", State::complete, {}},  // the probe before a large push
+      {"0000x", State::bad, {}},
+      {"0000" + first("refs/heads/a", "") + "0000", State::bad, {}},
+      {packet("shallow " + one) + "0000" + first("refs/heads/a", "") + "0000", State::bad, {}},
       {packet("shallow " + one) + first("refs/heads/a", "") + "0000",
        State::complete,
        {"refs/heads/a"}},

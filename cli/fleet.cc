@@ -310,7 +310,7 @@ int show_status(const FleetOptions& options) {
 
 void add_common(Command& command, FleetOptions& options) {
   command.option("-c,--config", options.config, "the config with [fleet]").shown_as("FILE");
-  command.flag("--json", options.json, "print one JSON object");
+  command.flag("--json", options.json, "print JSON, for scripts");
 }
 
 void add_signing(Command& command, FleetOptions& options) {

@@ -122,7 +122,9 @@ void print_explain(const ExplainOptions& options, const Json& answer, const Situ
                         target.host,
                         target.port,
                         text_of(answer, "rule"),
-                        detail_of(answer, reason)};
+                        detail_of(answer, reason),
+                        {},
+                        acl::Address::parse(options.agent) ? options.agent : std::string{}};
   if (verdict == "allow") return;
   auto advice = advice_after(refused, situation);
   advice.command = addressed(std::move(advice.command), options.control);

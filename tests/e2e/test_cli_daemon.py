@@ -238,7 +238,7 @@ def test_explain_exits_with_the_verdict(town):
     by_source = stile("explain", world.addresses["alpha"], f"o.test:{world.port}")
     assert by_source.code == 0
     nobody = stile("explain", "192.0.2.1", "o.test")
-    assert nobody.code == 1 and "unknown-agent" in nobody.out
+    assert nobody.code == 1 and "unknown-agent" in nobody.out and "192.0.2.1 belongs to no agent" in nobody.out
     asked = stile("explain", "alpha", "o.test:22", "--json")
     assert asked.code == 1 and json.loads(asked.out)["reason"] == "port-not-allowed"
 

@@ -19,7 +19,16 @@ constexpr std::array<std::string_view, 10> request_keys{
     "keep_headers", "query",   "plain_http", "refs",     "graphql_query"};
 constexpr std::size_t own_request_keys = 6;
 
-std::optional<PlacedPattern> read_request_host(const Node& node, const Reader& reader) {
+// "agent.request.path: unknown key; did you mean paths?"
+void unknown_member(const Member& member, Reader reader,
+                    const std::vector<std::string_view>& known) {
+  reader.key += '.' + member.key;
+  unknown_key(member, reader, known);
+}
+
+std::optional<PlacedPattern> read_request_host(
+    const Node& node, const Reader& reader,
+    const char* hint = "write a name, .name or *.name, with or without a port") {
   auto host = PatternElement::read(node, reader);
   if (!host) return std::nullopt;
   const acl::Pattern& pattern = host->pattern;
@@ -29,8 +38,7 @@ std::optional<PlacedPattern> read_request_host(const Node& node, const Reader& r
   const bool is_tls =
       pattern.reach == acl::Pattern::Reach::bare || pattern.reach == acl::Pattern::Reach::tunnel;
   if (is_name && is_tls) return host;
-  return reader.error(node, in_quotes(pattern.text()) + " cannot be opened",
-                      "write a name, .name or *.name, with or without a port");
+  return reader.error(node, in_quotes(pattern.text()) + " cannot be opened", hint);
 }
 
 // One name: what is used there is counted together.
@@ -79,7 +87,7 @@ std::optional<RequestSettings> read_request(const Node& node, const Reader& read
   bool is_good = true, has_host = false;
   for (const auto& member : *table) {
     if (std::find(keys.begin(), keys.end(), member.key) == keys.end()) {
-      unknown_key(member, reader, {keys.begin(), keys.end()});
+      unknown_member(member, reader, {keys.begin(), keys.end()});
       is_good = false;
       continue;
     }
@@ -146,7 +154,7 @@ std::optional<std::string> ScanPattern::read(const Node& node, const Reader& rea
 }
 
 std::optional<PlacedPattern> SecretHostElement::read(const Node& node, const Reader& reader) {
-  auto host = read_request_host(node, reader);
+  auto host = read_request_host(node, reader, "write a name or *.name, with or without a port");
   if (host && host->pattern.kind == acl::Pattern::Kind::suffix) {
     return reader.error(node, in_quotes(host->pattern.text()) + " is too wide for a secret",
                         "write the name and *.name");
@@ -237,7 +245,7 @@ std::optional<BudgetSettings> BudgetElement::read(const Node& node, const Reader
                   : key == "tokens"              ? &budget.tokens
                                                  : nullptr;
     if (place == nullptr) {
-      unknown_key(member, reader, {"host", "max_requests", "requests_per_minute", "tokens"});
+      unknown_member(member, reader, {"host", "max_requests", "requests_per_minute", "tokens"});
       is_good = false;
       continue;
     }

@@ -1,4 +1,5 @@
 // stiled: the daemon. Reads flags, then calls one function.
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -117,14 +118,16 @@ int run(int argc, char** argv) {
                "end what is left of the service of systemd, for its ExecStopPost=");
   app.footer("Signals: HUP reloads, USR1 reopens the audit log, TERM drains, TERM again ends.");
   if (const auto status = stile::cmd::parse_flags(app, "stiled", argc, argv)) return *status;
-  const auto named = config->count() > 0 ? std::optional{path} : std::nullopt;
+  auto named = config->count() > 0 ? std::optional{path} : std::nullopt;
   as_service = as_service && stile::server::is_command_of_service();
   if (is_over) {
     if (stile::server::is_command_of_service()) stile::server::end_left_over();
     return 0;
   }
-  if (again) return reload(named, as_service);
   if (check) return stile::config::check(named, std::cout, std::cerr);
+  // `stile` reads the same file, from another directory.
+  if (named) named = std::filesystem::absolute(*named).string();
+  if (again) return reload(named, as_service);
   return serve({named, as_service, take_over});
 }
 

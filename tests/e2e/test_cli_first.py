@@ -1,10 +1,13 @@
 """stile doctor and stile init: from nothing to something that works, and what is wrong on the way."""
 
+import grp
 import json
 import os
 import pty
+import shutil
 import subprocess
 import tomllib
+from pathlib import Path
 
 import pytest
 from harness.cli import Operator, environment, stile
@@ -183,6 +186,43 @@ def test_init_asks(world):
     assert config["egress"]["mode"] == "observe" and config["server"]["listen"] == ["127.0.0.1:3128"]
     assert "lower-case letters" in err
     assert stile("check", world.write("first.toml", out)).code == 0
+
+
+def is_installed():
+    return any(group.gr_name == "stile-admin" for group in grp.getgrall())
+
+
+@pytest.mark.skipif(is_installed(), reason="Stile is installed on this host")
+def test_a_daemon_starts_from_the_first_config_of_a_user_without_a_package(world):
+    home, programs = Path(world.short_path("home")), Path(world.short_path("programs"))
+    for folder in (home, programs):
+        folder.mkdir()
+    for name in ("stile", "stiled"):
+        shutil.copy(binary(name), programs / name)
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    if nobody:
+        home.parent.chmod(0o755)
+        os.chown(home, 65534, 65534)
+    options = {"env": environment(HOME=str(home), XDG_RUNTIME_DIR=str(home)), "cwd": home, **nobody}
+    listen = f"{world.site.address(1)}:{world.site.proxy_port}"
+    master, slave = pty.openpty()
+    os.write(master, f"alpha\n127.0.0.1\na.test\n{listen}\nenforce\n".encode())
+    made = subprocess.run([programs / "stile", "init", "--write", "first.toml"], stdin=slave, text=True,
+                          capture_output=True, timeout=30, check=True, **options)
+    os.close(master)
+    os.close(slave)
+    assert "next: stile check first.toml && stiled -c first.toml\n" in made.stdout
+    config = home / "first.toml"
+    config.write_text(config.read_text().replace("[server]", "[server]\nmetrics = \"\""))
+    with subprocess.Popen([programs / "stiled", "-c", "first.toml"], stderr=subprocess.PIPE, text=True,
+                          **options) as daemon:
+        def status():
+            assert daemon.poll() is None, daemon.stderr.read()
+            return subprocess.run([programs / "stile", "audit", "verify"], capture_output=True, text=True, check=False,
+                                  timeout=30, **options).stdout
+        until(lambda: "OK: 1 line in 1 file" in status(), 20, "the daemon and its log")
+        daemon.terminate()
+        assert daemon.wait(20) == 0
 
 
 def test_init_writes_a_new_file_and_never_over_another(world):

@@ -24,6 +24,9 @@ int run(int argc, char** argv) {
       ->type_name("FILE");
   if (const auto status = stile::cmd::parse_flags(app, "stile-spawner", argc, argv)) return *status;
   const auto done = is_check ? stile::spawn::check(options) : stile::spawn::serve(options);
+  if (done && is_check) {
+    std::cout << options.config.value_or(stile::spawn::default_config) << " is fine\n";
+  }
   if (done) return 0;
   std::cerr << "stile-spawner: " << done.error().message
             << (done.error().message.ends_with('\n') ? "" : "\n");

@@ -94,6 +94,14 @@ def test_wrong_use_of_the_other_programs(program, words, code, said):
     assert "subcommand is required" not in done.stderr
 
 
+def test_check_of_the_spawner_says_that_a_config_is_fine(tmp_path):
+    config = tmp_path / "spawner.toml"
+    config.write_text('[templates.default]\ntask = ["true"]\n')
+    done = subprocess.run([binary("stile-spawner"), "--check", "-c", config], text=True, capture_output=True,
+                          timeout=30, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{config} is fine\n"), done
+
+
 def test_commands_use_the_config_of_the_daemon(world):
     """And not the default one of this host."""
     world.agent("alpha", allow=["o.test"], deny=[])

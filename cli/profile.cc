@@ -70,7 +70,9 @@ void print(const config::Profile& profile) {
 }
 
 int list_profiles(const std::vector<std::string>& directories, bool is_json) {
-  Table table{{{"PROFILE"}, {"ABOUT", Column::Align::left, Column::Cut::tail}, {"FILE"}}};
+  Table table{{{"PROFILE"},
+               {"ABOUT", Column::Align::left, Column::Cut::tail},
+               {"FILE", Column::Align::left, Column::Cut::head}}};
   auto list = Json::list();
   for (const auto& name : config::profile_names(directories)) {
     const auto profile = config::load_profile(name, directories);

@@ -80,6 +80,9 @@ Colour colour_of_explain(const std::string& result) {
 // No request was sent, so nothing was let through: a step that did not run may still refuse it.
 std::string summary_of(const Json& answer) {
   const auto verdict = text_of(answer, "verdict");
+  if (verdict == "would-deny") {
+    return text_of(answer, "message") + " Mode observe lets it through all the same.";
+  }
   if (verdict != "allow") return text_of(answer, "message");
   std::string open;
   for (const Json& step : list_of(answer, "steps")) {

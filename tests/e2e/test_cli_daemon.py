@@ -243,6 +243,14 @@ def test_explain_exits_with_the_verdict(town):
     assert asked.code == 1 and json.loads(asked.out)["reason"] == "port-not-allowed"
 
 
+def test_explain_says_that_mode_observe_lets_a_request_through(town):
+    world, _, stile = town
+    stile.does("mode", "observe", "alpha")
+    shown = stile("explain", "alpha", f"n.test:{world.port}")
+    assert shown.code == 0 and shown.out.startswith("would-deny host-not-allowed")
+    assert "Mode observe lets it through all the same." in shown.out
+
+
 def test_advice_of_explain_can_be_typed(town):
     world, _, stile = town
     said = stile("explain", "alpha", f"https://n.test:{world.port}/").out

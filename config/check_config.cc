@@ -35,7 +35,8 @@ void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
   const auto warn = [&](const char* key, const std::string& what, const std::string& name) {
     warnings.warning(place_of(settings.file, settings.keys, "server", key),
                      std::string{"server."} + key,
-                     what + ' ' + in_quotes(name) + " does not exist on this host");
+                     what + ' ' + in_quotes(name) + " does not exist on this host",
+                     "stiled does not start without it");
   };
   const auto& control = settings.server.control_group;
   const auto& read_only = settings.server.read_only_group;
@@ -47,7 +48,8 @@ void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
     const auto& group = agent.listen_group;
     if (group.empty() || find_group(group)) continue;
     warnings.warning(agent.place, "agent.listen_group",
-                     "group " + in_quotes(group) + " does not exist on this host");
+                     "group " + in_quotes(group) + " does not exist on this host",
+                     "stiled does not start without it");
   }
 }
 

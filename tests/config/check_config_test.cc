@@ -194,11 +194,11 @@ TEST_F(Check, SaysWhichNamesOfTheSystemAreMissing) {
   EXPECT_EQ(
       without(err.str(), folder_.path() + '/'),
       "stile.toml:4:1: warning: server.control_group: group 'no-such-group' does not exist on "
-      "this host\n"
+      "this host; stiled does not start without it\n"
       "stile.toml:5:1: warning: server.user: user 'no-such-user' does not exist on this "
-      "host\n"
+      "host; stiled does not start without it\n"
       "stile.toml:6:1: warning: agent.listen_group: group 'no-such-group' does not exist on this "
-      "host\n");
+      "host; stiled does not start without it\n");
 }
 
 TEST_F(Check, PrintsTheEffectivePolicyWithThePlaceOfEachValue) {

@@ -9,7 +9,7 @@ build = cmake --preset $(1) -DSTILE_BENCH=OFF >/dev/null && cmake --build --pres
 .DEFAULT_GOAL := help
 
 help:  ## list these targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 
 run:  ## install what is missing, build, start the proxy with its embedded default
 	@scripts/packages build

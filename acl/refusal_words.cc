@@ -36,7 +36,7 @@ constexpr RefusalWords words_of(Reason reason) {
     case Reason::too_many_connections:
       return {did_refuse, "it has too many connections open", "close some of them, then try again"};
     case Reason::budget_exhausted:
-      return {did_refuse, "a budget of it is used up",
+      return {did_refuse, "one of its budgets is used up",
               "ask the operator for more: stile budget reset"};
     case Reason::dns_failure:
       return {could_not, "the name could not be resolved",
@@ -79,14 +79,14 @@ constexpr RefusalWords words_of(Reason reason) {
       return {did_refuse, "the request names another host than its tunnel",
               "use a separate connection for each host"};
     case Reason::method_not_allowed:
-      return {did_refuse, "no request entry for this host allows this method",
-              "ask the operator to add the method to an entry"};
+      return {did_refuse, "this method is not allowed on this host",
+              "ask the operator to add it to a request entry"};
     case Reason::path_not_allowed:
-      return {did_refuse, "no request entry for this host allows this path",
-              "ask the operator to add the path to an entry"};
+      return {did_refuse, "this path is not allowed on this host",
+              "ask the operator to add it to a request entry"};
     case Reason::upgrade_not_allowed:
-      return {did_refuse, "no request entry for this host allows a WebSocket",
-              "ask the operator to set websocket in an entry"};
+      return {did_refuse, "a WebSocket is not allowed there",
+              "ask the operator to set websocket in a request entry"};
     case Reason::body_too_large:
       return {did_refuse, "the body of the request is too large",
               "send less, or ask the operator to raise max_body"};

@@ -54,6 +54,7 @@ std::string describe(const Line& line) {
   if (verdict != "allow" && verdict != line.raw(Key::event))
     append_field(out, line, Key::verdict, " ");
   append_field(out, line, Key::reason, " ");
+  if (line.raw(Key::reason) == "unknown-agent") append_field(out, line, Key::src, " from ");
   append_field(out, line, Key::rule, " by ");
   append_field(out, line, Key::status, " status ");
   append_field(out, line, Key::origin, " to ");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "acl/address.h"
 #include "acl/localhost.h"
 #include "acl/look_alike.h"
 #include "acl/remedy.h"
@@ -146,11 +147,25 @@ Advice after_expiry(const Refused& refused, const Situation& situation) {
   return {{}, note};
 }
 
-Advice after_nobody(const Situation& situation) {
+Advice after_unknown_agent(const Refused& refused, const Situation& situation) {
   if (situation.is_stile_run) return {};
-  return {"stile agents",
-          "the source address belongs to no agent: add it to `source` in an agent's entry, then: "
-          "stile reload"};
+  const auto source = refused.source.empty() ? std::string{"the source address"} : refused.source;
+  return {"stile agents", source +
+                              " belongs to no agent: add it to `source` in an agent's entry, then: "
+                              "stile reload"};
+}
+
+Advice after_literal(const Refused& refused, const Situation& situation) {
+  std::string_view address = refused.host;
+  if (address.starts_with('[') && address.ends_with(']')) {
+    address = address.substr(1, address.size() - 2);
+  }
+  if (!acl::Address::parse(address)) {
+    return {{}, "use a name in the client; allow_ip covers only addresses in their plain form"};
+  }
+  return {
+      {},
+      change_entry(refused, situation, "use a name in the client, or add the address to allow_ip")};
 }
 
 Advice after_ech(const Refused& refused, const Situation& situation) {
@@ -217,9 +232,7 @@ Advice after_inside(const Refused& refused, const Entry& entry) {
     return {{}, "the client sent the placeholder outside of the secret's header: it stays refused"};
   }
   if (reason == "secret-found") {
-    return entry(
-        "if what was found is harmless, take the scan out of `scan`, or set action = \"log\" in a "
-        "[[scan]] entry of its name");
+    return entry("if what was found is harmless, take the scan out of `scan`");
   }
   if (reason == "host-mismatch") {
     return {{}, "the request names another host than its tunnel: it stays refused"};
@@ -243,7 +256,7 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
   const auto entry = [&](const std::string& change) {
     return Advice{{}, change_entry(refused, situation, change)};
   };
-  if (reason == "unknown-agent") return after_nobody(situation);
+  if (reason == "unknown-agent") return after_unknown_agent(refused, situation);
   if (reason == "overloaded") return {"stile status", "see `connections` in [limits]"};
   if (reason == "draining") {
     return {"stile status", "the daemon is shutting down; when it has stopped, start it again"};
@@ -271,9 +284,7 @@ Advice advice_after(const Refused& refused, const Situation& situation) {
     return {"stile connections --agent " + refused.agent,
             change_entry(refused, situation, "if it needs more, raise connections_per_agent")};
   }
-  if (reason == "ip-literal") {
-    return entry("use a name in the client, or add the address to allow_ip");
-  }
+  if (reason == "ip-literal") return after_literal(refused, situation);
   if (reason == "address-forbidden") {
     return entry(
         "the name has only private addresses; if that is intended, add them to "

@@ -23,6 +23,7 @@ struct Refused {
   std::string rule;      // the rule that decided, as the log and explanations name it; may be empty
   std::string detail;    // of bad-request: what is malformed; may be empty
   std::string ask = {};  // the id of the ask that it waited for; may be empty
+  std::string source = {};  // the client's address; may be empty
 };
 
 // What the daemon reports about that agent now. Empty if no daemon answers.

@@ -1,6 +1,7 @@
 // Advisor: advice about refusals in a stream of audit lines, once for each kind.
 #include "cli/advisor.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "cli/situation.h"
@@ -29,6 +30,8 @@ Refused refused_in(const audit::Line& line) {
   refused.rule = line.text(Key::rule);
   refused.detail = line.text(Key::detail);
   refused.ask = line.text(Key::request);
+  const auto source = std::string_view{line.raw(Key::src)};  // address:port
+  refused.source = source.substr(0, std::min(source.rfind(':'), source.size()));
   return refused;
 }
 
@@ -57,10 +60,13 @@ const Situation& Advisor::situation_of(const std::string& agent) {
 }
 
 Advice Advisor::after(const audit::Line& line) {
-  if (line.raw(Key::verdict) != "deny" || line.raw(Key::reason).empty()) return {};
+  const bool is_ask = line.raw(Key::event) == "ask";  // the request is held, and not refused yet
+  if (!is_ask && line.raw(Key::verdict) != "deny") return {};
+  if (line.raw(Key::reason).empty()) return {};
   const auto refused = refused_in(line);
   auto kind = std::string{refused.reason} + ' ' + refused.agent;
   kind.append(" ").append(refused.host).append(":").append(std::to_string(refused.port));
+  kind.append(" ").append(refused.ask);  // a later ask for the same is another one
   if (told_.size() >= most_remembered) told_.clear();
   if (!told_.insert(std::move(kind)).second) return {};
   auto advice = advice_after(refused, situation_of(refused.agent));

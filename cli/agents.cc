@@ -43,18 +43,18 @@ int print_all(const Json& answer, const Terminal& terminal) {
       is_used([](const Json& agent) { return !list_of(agent, "host_budgets").empty(); });
   std::vector<Column> columns{
       {"AGENT", Align::left, Cut::tail, 0},     {"MODE", Align::left, Cut::never, 0},
-      {"SOURCE", Align::left, Cut::tail, 2},    {"RULES", Align::right, Cut::never, 3},
+      {"SOURCE", Align::left, Cut::tail, 4},    {"RULES", Align::right, Cut::never, 5},
       {"GRANTS", Align::right, Cut::never, 1},  {"OPEN", Align::right, Cut::never, 1},
       {"ALLOWED", Align::right, Cut::never, 2}, {"DENIED", Align::right, Cut::never, 1}};
   if (observes) columns.push_back({"WOULD DENY", Align::right, Cut::never, 2});
-  if (has_bytes) columns.push_back({"BYTES UP LEFT", Align::right, Cut::never, 2});
-  if (has_hosts) columns.push_back({"LEFT ON HOSTS", Align::left, Cut::tail, 2});
+  if (has_bytes) columns.push_back({"BYTES UP LEFT", Align::right, Cut::never, 3});
+  if (has_hosts) columns.push_back({"LEFT ON HOSTS", Align::left, Cut::tail, 3});
   Table table{std::move(columns)};
   for (const Json& agent : agents) {
     const auto mode = text_of(agent, "mode");
     std::vector<Cell> row{text_of(agent, "id"),
                           {mode, mode_colour(mode)},
-                          joined(list_of(agent, "source")),
+                          list_of(agent, "source").empty() ? "-" : joined(list_of(agent, "source")),
                           text_of(agent, "rules"),
                           std::to_string(list_of(agent, "grants").size()),
                           text_of(agent, "connections"),

@@ -188,7 +188,7 @@ void add_allow(Command& stile) {
       .required()
       .check(check_pattern);
   const auto save = command.flag("--save", options->save,
-                                 "as a rule in the config or card: shows a diff, then reloads");
+                                 "add a rule to the config or card: show a diff, then reload");
   command
       .option("--for", options->duration,
               "expire the grant after this time: 10m, 1h30m (default: until revoked)")

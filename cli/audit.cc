@@ -162,7 +162,7 @@ void add_verify(Command& audit) {
                 "logs, oldest first; - is standard input (default: the log of the config)");
   command.option("--head", options->verify.head,
                  "a hash from the journal; a line of the files must have it");
-  command.flag("--json", options->control.json, "what was found, as JSON");
+  command.flag("--json", options->control.json, "print JSON, for scripts");
   command.examples(
       "Examples:\n"
       "  stile audit verify\n"

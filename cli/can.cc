@@ -115,7 +115,7 @@ int show_one(const config::Capabilities& capabilities, const CanOptions& options
   words.erase(words.begin());
   const auto* capability = capabilities.find(name);
   if (capability == nullptr) {
-    std::cerr << "stile: " << capabilities.expand(name).error().message << '\n';
+    std::cerr << "stile: " << capabilities.expand(name).error().message << "\n  next: stile can\n";
     return failed;
   }
   const auto requests = requests_of(*capability, words);
@@ -151,10 +151,10 @@ int run_can(const CanOptions& options) {
 void add_can(Command& stile) {
   auto options = std::make_shared<CanOptions>();
   auto command =
-      stile.add("can", "capabilities: named sets of requests that an agent can be given");
+      stile.add("can", "list capabilities: named sets of requests that an agent can be given");
   command.words("NAME", options->words,
                 "show this one, with its parameters if you give them (default: list all)");
-  command.flag("--json", options->json, "for programs");
+  command.flag("--json", options->json, "print JSON, for scripts");
   command.examples(
       "Examples:\n  stile can\n  stile can github:read\n  stile can git:fetch github.com/acme/app");
   command.does([options] { return run_can(*options); });

@@ -67,7 +67,7 @@ void add_check(Command& stile) {
   command.word("FILE", options->file, "the config (default: the one in use)");
   command.flag("--effective", options->effective, "print the merged policy of each agent");
   command.flag("--fleet", options->fleet, "FILE is a policy for `stile fleet publish`");
-  command.flag("--json", options->json, "print the output and the problems as JSON");
+  command.flag("--json", options->json, "print JSON, for scripts");
   command.examples(
       "Examples:\n"
       "  stile check                     the config in use\n"

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <utility>
 
+#include "base/help_text.h"
 #include "base/joined.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
@@ -15,6 +16,13 @@
 namespace stile::cli {
 
 namespace {
+
+using Words = std::vector<std::string>;
+
+std::string meant(const std::string& word, const Words& known) {
+  const auto near = nearest(word, {known.begin(), known.end()});
+  return near.empty() ? std::string{} : "; did you mean '" + std::string{near} + "'?";
+}
 
 // What --help shows after an option; `shown_as` replaces it.
 const char* value_name(std::string_view option) {
@@ -46,7 +54,7 @@ Option& Option::one_of(std::vector<std::string> values) {
     if (std::find(values.begin(), values.end(), value) != values.end()) return {};
     std::string problem = in_quotes(value) + " is not one of";
     for (const auto& known : values) problem += (&known == &values.front() ? " " : ", ") + known;
-    return problem;
+    return problem + meant(value, values);
   });
   return *this;
 }
@@ -105,8 +113,6 @@ void Command::does(CommandAction action) {
 
 namespace {
 
-using Words = std::vector<std::string>;
-
 Words commands_below(const CLI::App& app) {
   Words names;
   for (const auto* below : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -121,11 +127,6 @@ Words options_of(const CLI::App& app) {
     for (const auto& name : option->get_lnames()) names.push_back("--" + name);
   }
   return names;
-}
-
-std::string meant(const std::string& word, const Words& known) {
-  const auto near = nearest(word, {known.begin(), known.end()});
-  return near.empty() ? std::string{} : "; did you mean '" + std::string{near} + "'?";
 }
 
 std::string path_of(const CLI::App& app) {
@@ -192,9 +193,13 @@ std::string& typed() {
   return words;
 }
 
-// `stile help allow` is `stile allow --help`.
-Words without_help_command(Words words) {
-  if (words.empty()) return {"status"};
+// `stile help allow` is `stile allow --help`, and `stile --json` is `stile status --json`.
+Words with_command(Words words) {
+  const bool is_of_stile = !words.empty() && (words.front() == "-h" || words.front() == "--help" ||
+                                              words.front() == "--version");
+  if (words.empty() || (words.front().starts_with('-') && !is_of_stile)) {
+    words.insert(words.begin(), "status");
+  }
   if (words.front() != "help") return words;
   words.erase(words.begin());
   if (words.empty() || words.front() != "--help") words.emplace_back("--help");
@@ -212,15 +217,15 @@ int misuse(std::string_view command, std::string_view problem) {
 }
 
 int run_command_line(Words words, const std::vector<AddCommand*>& commands) {
-  CLI::App app{"stile: what agents may reach, and what they did", "stile"};
-  app.set_version_flag("--version", "stile " STILE_VERSION);
+  CLI::App app{"stile: see and change what agents may reach", "stile"};
+  use_help_text(app, "stile " STILE_VERSION);
   app.footer(
       "Exit status: 0 fine, 1 refused or failed, 2 wrong usage, 3 no daemon.\n"
       "`stile help COMMAND` has examples.");
   CommandAction action;
   Command stile{&app, &action};
   for (const auto& add : commands) add(stile);
-  words = without_help_command(std::move(words));
+  words = with_command(std::move(words));
   for (const auto& word : words) typed() += ' ' + shell_word(word);
   Words reversed{words.rbegin(), words.rend()};  // CLI11 takes the words in reverse order
   try {

@@ -101,7 +101,7 @@ void add_control_options(Command& command, ControlOptions& options) {
                  "the daemon's control socket (default: $STILE_SOCKET, else the config's)");
   command.option("--run", options.run, "the stile run of this process id, instead of a daemon")
       .shown_as("PID");
-  command.flag("--json", options.json, "print the daemon's answer as JSON");
+  command.flag("--json", options.json, "print JSON, for scripts");
 }
 
 CommandOutcome<control::ControlClient> connect(const ControlOptions& options, Access access,

@@ -40,6 +40,7 @@ std::string target_of(const audit::Line& line) {
 std::string outcome_of(const audit::Line& line) {
   std::string outcome;
   append(outcome, line, Key::reason, "  ");
+  if (line.raw(Key::reason) == "unknown-agent") append(outcome, line, Key::src, "  from ");
   if (line.raw(Key::event) == "close") {
     outcome += "  up " + bytes_text(line.number(Key::bytes_up)) + ", down " +
                bytes_text(line.number(Key::bytes_down));
@@ -57,6 +58,23 @@ std::string outcome_of(const audit::Line& line) {
   return outcome;
 }
 
+// Cuts a long target at its front first: its end is the registered domain, and the reason follows.
+std::string fitted(std::string target, const std::string& outcome, std::size_t room) {
+  constexpr std::size_t least_target = 24;
+  constexpr std::string_view mark = "…";  // one column
+  if (target.size() + outcome.size() <= room) return target + outcome;
+  const std::size_t left = room > outcome.size() ? room - outcome.size() : 0;
+  const std::size_t limit = std::max(least_target, left);
+  const std::size_t marks = target.size() > limit ? 1 : 0;
+  if (marks > 0) target.erase(0, target.size() - (limit - 1));
+  std::string text = target + outcome;
+  if (text.size() + marks > room) {
+    text.resize(room > marks + 1 ? room - marks - 1 : 0);
+    text += mark;
+  }
+  return marks > 0 ? std::string{mark} + text : text;
+}
+
 }  // namespace
 
 std::string event_line(const audit::Line& line, const Terminal& terminal) {
@@ -67,13 +85,11 @@ std::string event_line(const audit::Line& line, const Terminal& terminal) {
   const bool is_observed = line.raw(Key::verdict) == "would-deny";
   std::string event;
   append_padded(event, is_observed ? "would-deny" : line.raw(Key::event), 10);
-  std::string after = target_of(line) + outcome_of(line);
-  if (terminal.width > 0) {
-    const std::size_t used = before.size() + event.size();
-    const std::size_t room = terminal.width > used ? terminal.width - used : 0;
-    if (after.size() > room) after = after.substr(0, room > 0 ? room - 1 : 0) + "…";
-  }
-  return before + terminal.coloured(event, colour_of(line)) + after;
+  const auto shown = before + terminal.coloured(event, colour_of(line));
+  const auto target = target_of(line), outcome = outcome_of(line);
+  if (terminal.width == 0) return shown + target + outcome;
+  const std::size_t used = before.size() + event.size();
+  return shown + fitted(target, outcome, terminal.width > used ? terminal.width - used : 0);
 }
 
 }  // namespace stile::cli

@@ -80,6 +80,9 @@ Colour colour_of_explain(const std::string& result) {
 // No request was sent, so nothing was let through: a step that did not run may still refuse it.
 std::string summary_of(const Json& answer) {
   const auto verdict = text_of(answer, "verdict");
+  if (verdict == "would-deny") {
+    return text_of(answer, "message") + " Mode observe lets it through all the same.";
+  }
   if (verdict != "allow") return text_of(answer, "message");
   std::string open;
   for (const Json& step : list_of(answer, "steps")) {
@@ -122,7 +125,9 @@ void print_explain(const ExplainOptions& options, const Json& answer, const Situ
                         target.host,
                         target.port,
                         text_of(answer, "rule"),
-                        detail_of(answer, reason)};
+                        detail_of(answer, reason),
+                        {},
+                        acl::Address::parse(options.agent) ? options.agent : std::string{}};
   if (verdict == "allow") return;
   auto advice = advice_after(refused, situation);
   advice.command = addressed(std::move(advice.command), options.control);

@@ -112,7 +112,7 @@ int sign_file(const FleetOptions& options) {
   auto body = fleet::policy_body(options.name, options.file);
   if (!body) return fleet_failure(body.error().message);
   const auto key = fleet::read_signing_key(options.key);
-  if (!key) return fleet_failure(key.error().message, "stile fleet keygen fleet.key");
+  if (!key) return fleet_failure(key.error().message);
   Envelope envelope = draft_of(options, std::move(*body));
   if (const auto done = fleet::sign(*key, name, envelope); !done) {
     return fleet_failure(done.error().message);
@@ -149,7 +149,7 @@ int publish_file(const FleetOptions& options) {
   auto body = fleet::policy_body(options.name, options.file);
   if (!body) return fleet_failure(body.error().message);
   const auto key = fleet::read_signing_key(options.key);
-  if (!key) return fleet_failure(key.error().message, "stile fleet keygen fleet.key");
+  if (!key) return fleet_failure(key.error().message);
   if (options.is_trial) {
     const auto time = *parse_duration(options.patience);
     return try_on_fleet(*cluster, options.name, draft_of(options, std::move(*body)), *key,
@@ -165,7 +165,7 @@ int set_switch(const FleetOptions& options, fleet::Switch mode) {
   auto cluster = open_cluster(options);
   if (!cluster) return fleet_failure(cluster.error().message);
   const auto key = fleet::read_signing_key(options.key);
-  if (!key) return fleet_failure(key.error().message, "stile fleet keygen fleet.key");
+  if (!key) return fleet_failure(key.error().message);
   const auto written = fleet::publish(
       *cluster, {"switch", draft_of(options, fleet::switch_body(mode)), std::nullopt}, *key);
   if (!written) return fleet_failure(written.error().message, "stile fleet status");
@@ -193,7 +193,7 @@ int show_status(const FleetOptions& options) {
 
 void add_common(Command& command, FleetOptions& options) {
   command.option("-c,--config", options.config, "the config with [fleet]").shown_as("FILE");
-  command.flag("--json", options.json, "print one JSON object");
+  command.flag("--json", options.json, "print JSON, for scripts");
 }
 
 void add_signing(Command& command, FleetOptions& options) {

@@ -22,7 +22,8 @@ constexpr UnixMicros day_us = 86'400'000'000, longest_grant = 90 * day_us,
                      clock_margin = 300'000'000;
 
 int grant_failure(const std::string& message) {
-  std::cerr << "stile allow: " << message << "\n  next: stile fleet status\n";
+  const bool has_advice = message.find("  next: ") != std::string::npos;
+  std::cerr << "stile allow: " << message << (has_advice ? "\n" : "\n  next: stile fleet status\n");
   return failed;
 }
 

@@ -20,6 +20,8 @@
 #include "cli/command_list.h"
 #include "cli/control_command.h"
 #include "cli/read_logs.h"
+#include "config/accounts.h"
+#include "config/embedded.h"
 #include "config/endpoint.h"
 #include "config/load.h"
 
@@ -54,12 +56,25 @@ void append_rules(std::ostream& out, const char* key, const std::vector<Suggeste
   out << (rules.empty() ? "]\n" : "\n]\n");
 }
 
+// The package makes this group; the daemon does not start without it, unless the config says so.
+bool is_installed() { return config::find_group("stile-admin").has_value(); }
+
 std::string config_text(const FirstConfig& config) {
   std::ostringstream out;
   out << "# Made by stile init. All keys with their defaults: man stile.toml\n\n"
-      << "[server]\nlisten = [" << toml_text(config.listen) << "]\n\n"
-      << "[egress]\nmode = " << toml_text(config.mode) << "   # enforce, observe or offline\n\n"
-      << "[audit]\npath = \"/var/log/stile/audit.jsonl\"\n";
+      << "[server]\nlisten = [" << toml_text(config.listen) << "]\n";
+  std::string log = "/var/log/stile/audit.jsonl";
+  if (!is_installed()) {
+    const auto server = config::embedded_default().server;
+    log = server.state_dir + "/audit.jsonl";
+    out << "# Stile is not installed on this host: places for a daemon that this user starts.\n"
+        << "control = " << toml_text(server.control) << "\ncontrol_group = \"\"\n"
+        << "state_dir = " << toml_text(server.state_dir) << '\n';
+    if (::geteuid() != 0)
+      out << "\n[agents]\ndirectories = []   # those of the system belong to root\n";
+  }
+  out << "\n[egress]\nmode = " << toml_text(config.mode) << "   # enforce, observe or offline\n\n"
+      << "[audit]\npath = " << toml_text(log) << '\n';
   for (const auto& agent : config.agents) {
     out << "\n[[agent]]\nid = " << toml_text(agent.id) << "\nsource = [";
     for (const auto& source : agent.source) {
@@ -238,7 +253,9 @@ int run_init(const InitOptions& options) {
   if (const auto written = write_new(options.write, text); !written) {
     return report(written.error(), control);
   }
-  std::cout << "wrote " << options.write << "\n  next: stile check " << options.write << '\n';
+  const auto file = shell_word(options.write);
+  std::cout << "wrote " << options.write << "\n  next: stile check " << file
+            << (is_installed() ? "" : " && stiled -c " + file) << '\n';
   return fine;
 }
 

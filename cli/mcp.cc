@@ -88,8 +88,8 @@ Result<Token> token_of(const McpOptions& options) {
       return Error{"cannot read " + options.token_file};
     }
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-      return Error{"other users can read " + options.token_file + "; next: chmod 600 " +
-                   options.token_file};
+      return Error{"other users can read " + options.token_file + "\n  next: chmod 600 " +
+                   shell_word(options.token_file)};
     }
     auto& text = token.text;
     text.assign(std::istreambuf_iterator<char>{file}, {});

@@ -1,6 +1,7 @@
 // stile profile: lists and shows what `stile run` gives to known agents.
 #include "config/profile.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -69,7 +70,9 @@ void print(const config::Profile& profile) {
 }
 
 int list_profiles(const std::vector<std::string>& directories, bool is_json) {
-  Table table{{{"PROFILE"}, {"ABOUT", Column::Align::left, Column::Cut::tail}, {"FILE"}}};
+  Table table{{{"PROFILE"},
+               {"ABOUT", Column::Align::left, Column::Cut::tail},
+               {"FILE", Column::Align::left, Column::Cut::head}}};
   auto list = Json::list();
   for (const auto& name : config::profile_names(directories)) {
     const auto profile = config::load_profile(name, directories);
@@ -93,7 +96,13 @@ int run_profile(const ProfileOptions& options) {
   const auto directories = config::profile_directories();
   if (options.name.empty()) return list_profiles(directories, options.json);
   const auto profile = config::load_profile(options.name, directories);
-  if (!profile) return fail(profile.error());
+  if (!profile) {
+    const int status = fail(profile.error());
+    const auto known = config::profile_names(directories);
+    const bool is_known = std::find(known.begin(), known.end(), options.name) != known.end();
+    if (!is_known) std::cerr << "  next: stile profile\n";
+    return status;
+  }
   if (options.json) {
     std::cout << json_of(*profile).dump() << '\n';
   } else {
@@ -109,7 +118,7 @@ void add_profile(Command& stile) {
   auto command =
       stile.add("profile", "show what stile run gives to known agents: hosts, files, variables");
   command.word("NAME", options->name, "show this one (default: list all)");
-  command.flag("--json", options->json, "for programs");
+  command.flag("--json", options->json, "print JSON, for scripts");
   command.examples("Examples:\n  stile profile\n  stile profile claude");
   command.does([options] { return run_profile(*options); });
 }

@@ -63,6 +63,10 @@ std::string check_shown(const std::string& path) {
   return is_absent ? path + " does not exist" : std::string{};
 }
 
+std::string check_files_mode(const std::string& mode) {
+  return mode == "view" || mode == "host" ? "" : in_quotes(mode) + " is neither view nor host";
+}
+
 std::string check_exposed(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) return {};
@@ -173,7 +177,7 @@ void add_run(Command& stile) {
       ->add_option("--files", options->files,
                    "view: the system and this directory; host: all files of this host")
       ->type_name("MODE")
-      ->check(CLI::IsMember({"view", "host"}).description(""));
+      ->check(check_files_mode);
   auto* connect = command
                       ->add_option("--connect", options->connect,
                                    "use the daemon at this control socket as its proxy")

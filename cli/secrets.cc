@@ -44,7 +44,8 @@ int print_secrets(const Json& answer, const Terminal& terminal) {
 
 void add_secrets(Command& stile) {
   auto options = std::make_shared<SecretsOptions>();
-  auto command = stile.add("secrets", "the secrets that are put into requests, without values");
+  auto command =
+      stile.add("secrets", "list the secrets that are put into requests, without their values");
   add_control_options(command, options->control);
   command.examples(
       "Examples:\n"

@@ -108,7 +108,7 @@ void add_send(Command& stile) {
 
 void add_logs(Command& stile) {
   auto options = std::make_shared<LogsOptions>();
-  auto command = stile.add("logs", "what a worker's task has written");
+  auto command = stile.add("logs", "print what a worker's task has written");
   command.word("WORKER", options->id, "its id").required();
   command.flag("-f,--follow", options->follow, "until the task ends");
   command.option("--task", options->run, "its number (default: the latest; 0: the command)")

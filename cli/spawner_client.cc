@@ -33,7 +33,7 @@ CommandFailure failure_of_client(const control::ClientError& error, const std::s
 void add_spawner_options(Command& command, SpawnerOptions& options) {
   command.option("--spawner", options.socket, "the spawner's socket (default: $STILE_SPAWNER)")
       .shown_as("PATH");
-  command.flag("--json", options.json, "for programs");
+  command.flag("--json", options.json, "print JSON, for scripts");
 }
 
 CommandOutcome<Answer> ask_spawner(const SpawnerOptions& options, const Json& request) {

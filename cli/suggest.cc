@@ -266,7 +266,7 @@ void add_suggest(Command& stile) {
                "leave out hosts that were only refused");
   command.flag("--suffixes", options->use_suffixes,
                "replace several hosts by one suffix; never by a public one");
-  const auto json = command.flag("--json", options->json, "as JSON");
+  const auto json = command.flag("--json", options->json, "print JSON, for scripts");
   const auto card = command.flag("--card", options->as_card, "as an agent card").excludes(json);
   command.flag("--flags", options->as_flags, "as options of `stile run`")
       .excludes(json)

@@ -64,7 +64,7 @@ void add_web(Command& stile) {
   auto command = stile.add("web", "print a link that opens the web page");
   command.option("--login", options->login,
                  "the login socket of stile-web (default: $STILE_WEB_SOCKET, else the usual ones)");
-  command.flag("--json", options->output.json, "print the answer as JSON");
+  command.flag("--json", options->output.json, "print JSON, for scripts");
   command.examples(
       "Examples:\n"
       "  stile web\n"

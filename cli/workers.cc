@@ -99,8 +99,9 @@ int run_workers(const WorkersOptions& options) {
 
 void add_workers(Command& stile) {
   auto options = std::make_shared<WorkersOptions>();
-  auto command = stile.add("workers", "all workers of stile-spawner, or one with its tasks");
-  command.word("WORKER", options->id, "all about this one");
+  auto command =
+      stile.add("workers", "list the workers of stile-spawner, or show one with its tasks");
+  command.word("WORKER", options->id, "show this one (default: list all)");
   command.option("--tag", options->tag, "only those with this tag");
   add_spawner_options(command, options->spawner);
   command.examples(

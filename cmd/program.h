@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/help_text.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
 
@@ -33,16 +34,37 @@ inline std::string unknown_option(const CLI::App& app, int argc, char** argv) {
   return {};
 }
 
+// `stiled help` and `stiled version`, as in `stile`.
+class Words {
+ public:
+  Words(int argc, char** argv) : words_{argv, argv + argc} {
+    const std::string_view first = argc > 1 ? argv[1] : "";
+    option_ = "--" + std::string{first};
+    if (first == "help" || first == "version") words_[1] = option_.data();
+  }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+
+  char** get() { return words_.data(); }
+
+ private:
+  std::vector<char*> words_;
+  std::string option_;
+};
+
 // Reads the command line. A value is the exit status: help or the version was printed, or the
 // command line is wrong.
 inline std::optional<int> parse_flags(CLI::App& app, const char* program, int argc, char** argv) {
   try {
-    app.parse(argc, argv);
+    app.parse(argc, Words{argc, argv}.get());
     return std::nullopt;
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app.exit(problem);
-    const auto unknown = unknown_option(app, argc, argv);
-    std::cerr << program << ": " << (unknown.empty() ? problem.what() : unknown)
+    auto wrong = unknown_option(app, argc, argv);
+    if (const auto left = app.remaining(); wrong.empty() && !left.empty()) {
+      wrong = in_quotes(left.front()) + " is one argument too many";
+    }
+    std::cerr << program << ": " << (wrong.empty() ? problem.what() : wrong)
               << "\n  next: " << program << " --help\n";
     return 2;
   }

@@ -6,7 +6,8 @@
 namespace {
 
 int run(int argc, char** argv) {
-  CLI::App app{"stile-fleet: hands the daemon the signed policy of a fleet of hosts"};
+  CLI::App app{"stile-fleet: hand the daemon the signed policy of a fleet of hosts"};
+  stile::use_help_text(app, "stile-fleet " STILE_VERSION);
   stile::fleet::ServeOptions options;
   app.add_option("-c,--config", options.config,
                  "the config with [fleet] (default: /etc/stile/stile.toml)")
@@ -14,7 +15,6 @@ int run(int argc, char** argv) {
   app.add_option("--socket", options.socket,
                  "the daemon's control socket (default: $STILE_SOCKET, else the config's)")
       ->type_name("PATH");
-  app.set_version_flag("--version", std::string{"stile-fleet " STILE_VERSION});
   app.footer("`stile fleet` publishes policy and shows all hosts.");
   if (const auto status = stile::cmd::parse_flags(app, "stile-fleet", argc, argv)) return *status;
   return stile::fleet::serve(options);

@@ -234,6 +234,10 @@ std::string problem_of_ttl(const std::string& text) {
   return *ttl < std::chrono::seconds{1} ? "at least one second" : "";
 }
 
+std::string problem_of_files(const std::string& text) {
+  return text == "view" || text == "host" ? "" : in_quotes(text) + " is neither view nor host";
+}
+
 // The first word must be a subcommand; the parser's own message does not name those that there are.
 std::string problem_of_command(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> names;
@@ -259,15 +263,12 @@ std::string problem_of_command(const CLI::App& app, int argc, char** argv) {
 int run(int argc, char** argv) {
   Options options;
   options.command = split_command(argc, argv);
-  // `stile-netns help` and `stile-netns version`, as in `stile`.
-  const std::string first = argc > 1 ? argv[1] : "";
-  std::string as_option = "--" + first;
-  if (first == "help" || first == "version") argv[1] = as_option.data();
   Action action = nullptr;
-  CLI::App app{"Network namespaces from which only the proxy can be reached.", "stile-netns"};
+  CLI::App app{"stile-netns: put agents into namespaces that can reach only the proxy",
+               "stile-netns"};
+  use_help_text(app, "stile-netns " STILE_VERSION);
   app.add_option("-c,--config", options.config, "config file (default: /etc/stile/stile.toml)")
       ->type_name("FILE");
-  app.set_version_flag("--version", "stile-netns " STILE_VERSION);
   app.require_subcommand(1);
   const auto add = [&](const char* name, const char* help, Action what) {
     auto* command = app.add_subcommand(name, help);
@@ -275,12 +276,13 @@ int run(int argc, char** argv) {
     return command;
   };
   const auto add_id = [&](CLI::App* command) {
-    return command->add_option("ID", options.id, "the agent")->required()->type_name("");
+    return command->add_option("ID", options.id, "the agent's id")->required()->type_name("");
   };
   auto* making = add("create", "make an agent's namespace, or complete it", create);
   add_id(making);
-  auto* card = making->add_option("--card", options.card, "its policy: a card")->type_name("FILE");
-  making->add_option("--allow", options.allow, "its policy: patterns of hosts")
+  auto* card = making->add_option("--card", options.card, "read its policy from this card")
+                   ->type_name("FILE");
+  making->add_option("--allow", options.allow, "let it reach the hosts of these patterns")
       ->type_name("PATTERN")
       ->excludes(card)
       ->check(CLI::Validator{problem_of_pattern, ""});
@@ -288,16 +290,16 @@ int run(int argc, char** argv) {
       ->type_name("TIME")
       ->check(CLI::Validator{problem_of_ttl, ""});
   making->add_flag("--no-capture", options.no_capture,
-                   "no name server and no route: only programs that use the proxy get out");
+                   "give it no name server and no route: only programs that use the proxy get out");
   making->add_option("--new", options.instance, "fail if it exists; give it this instance")
       ->type_name("INSTANCE");
-  making->add_flag("--json", options.json, "for programs");
+  making->add_flag("--json", options.json, "print JSON, for scripts");
   auto* removing = add("delete", "remove it; processes inside lose their network", remove);
   add_id(removing);
   removing->add_flag("--kill", options.kill, "kill the processes inside, too");
   removing->add_option("--instance", options.instance, "only if it has this instance")
       ->type_name("INSTANCE");
-  add("list", "list the agents", list)->add_flag("--json", options.json, "for programs");
+  add("list", "list the agents", list)->add_flag("--json", options.json, "print JSON, for scripts");
   auto* running =
       add("exec", "run a command as the agent: exec ID [--read PATH]… [--write PATH]… -- COMMAND…",
           exec);
@@ -312,12 +314,13 @@ int run(int argc, char** argv) {
       ->add_option("--files", options.files,
                    "view: the system and this directory; host: all files of this host")
       ->type_name("MODE")
-      ->check(CLI::IsMember({"view", "host"}).description(""));
+      ->check(CLI::Validator{problem_of_files, ""});
   auto* checking = add("check", "test that the agents can reach only the proxy", check);
   checking->add_option("ID", options.id, "only this agent")->type_name("");
-  checking->add_flag("--json", options.json, "for programs");
+  checking->add_flag("--json", options.json, "print JSON, for scripts");
   checking
-      ->add_option("--metrics", options.metrics, "write this file for node-exporter (-: stdout)")
+      ->add_option("--metrics", options.metrics,
+                   "write this file for node-exporter; - is standard output")
       ->type_name("FILE");
   add("repair", "restore what is missing, remove what was left behind", repair);
   add("watch", "keep the fence in place until stopped", watch);
@@ -326,7 +329,7 @@ int run(int argc, char** argv) {
       ->type_name("")
       ->required();
   try {
-    app.parse(argc, argv);
+    app.parse(argc, cmd::Words{argc, argv}.get());
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app.exit(problem);
     auto wrong = problem_of_command(app, argc, argv);

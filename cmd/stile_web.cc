@@ -6,12 +6,13 @@
 namespace {
 
 int run(int argc, char** argv) {
-  CLI::App app{"stile-web: a page to look at agents, answer their requests and stop them"};
+  CLI::App app{"stile-web: serve a page to look at agents, answer their requests and stop them"};
+  stile::use_help_text(app, "stile-web " STILE_VERSION);
   stile::web::WebOptions options;
   app.add_option("--listen", options.listen,
-                 "serve the page here: a loopback address with a port, or unix:PATH")
-      ->type_name("ADDRESS")
-      ->capture_default_str();
+                 "serve the page here: a loopback address with a port, or unix:PATH (default: " +
+                     options.listen + ')')
+      ->type_name("ADDRESS");
   app.add_option("--origin", options.origins,
                  "also answer under this origin, such as http://localhost:8080; repeat for several")
       ->type_name("ORIGIN");
@@ -29,7 +30,6 @@ int run(int argc, char** argv) {
   app.add_option("--group", options.group,
                  "let this group connect to the unix sockets (default: only this user)")
       ->type_name("GROUP");
-  app.set_version_flag("--version", std::string{"stile-web " STILE_VERSION});
   app.footer("`stile web` prints a link to log in.");
   if (const auto status = stile::cmd::parse_flags(app, "stile-web", argc, argv)) return *status;
   return stile::web::serve(options);

@@ -1,4 +1,5 @@
 // stiled: the daemon. Reads flags, then calls one function.
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -99,7 +100,8 @@ int reload(const std::optional<std::string>& path, bool as_service) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"stiled: a proxy through which each agent reaches only the hosts it may"};
+  CLI::App app{"stiled: run the proxy through which each agent reaches only the hosts it may"};
+  stile::use_help_text(app, std::string{"stiled "} + stile::server::version);
   std::string path;
   bool check = false, take_over = false, again = false, as_service = false, is_over = false;
   auto* config = app.add_option("-c,--config", path,
@@ -114,21 +116,18 @@ int run(int argc, char** argv) {
                "run as a service of systemd: open tunnels go on over systemctl restart");
   app.add_flag("--service-stopped", is_over,
                "end what is left of the service of systemd, for its ExecStopPost=");
-  app.set_version_flag("--version", std::string{"stiled "} + stile::server::version);
   app.footer("Signals: HUP reloads, USR1 reopens the audit log, TERM drains, TERM again ends.");
-  // `stiled help` and `stiled version`, as in `stile`.
-  const std::string first = argc > 1 ? argv[1] : "";
-  std::string as_option = "--" + first;
-  if (first == "help" || first == "version") argv[1] = as_option.data();
   if (const auto status = stile::cmd::parse_flags(app, "stiled", argc, argv)) return *status;
-  const auto named = config->count() > 0 ? std::optional{path} : std::nullopt;
+  auto named = config->count() > 0 ? std::optional{path} : std::nullopt;
   as_service = as_service && stile::server::is_command_of_service();
   if (is_over) {
     if (stile::server::is_command_of_service()) stile::server::end_left_over();
     return 0;
   }
-  if (again) return reload(named, as_service);
   if (check) return stile::config::check(named, std::cout, std::cerr);
+  // `stile` reads the same file, from another directory.
+  if (named) named = std::filesystem::absolute(*named).string();
+  if (again) return reload(named, as_service);
   return serve({named, as_service, take_over});
 }
 

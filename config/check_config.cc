@@ -1,11 +1,15 @@
 // check: reads a config and all files that it names, and reports its contents or its errors.
 #include "config/check_config.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <exception>
 #include <functional>
 
 #include "base/quoted.h"
+#include "base/system_error.h"
 #include "config/accounts.h"
 #include "config/compile.h"
 #include "config/effective.h"
@@ -31,7 +35,8 @@ void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
   const auto warn = [&](const char* key, const std::string& what, const std::string& name) {
     warnings.warning(place_of(settings.file, settings.keys, "server", key),
                      std::string{"server."} + key,
-                     what + ' ' + in_quotes(name) + " does not exist on this host");
+                     what + ' ' + in_quotes(name) + " does not exist on this host",
+                     "stiled does not start without it");
   };
   const auto& control = settings.server.control_group;
   const auto& read_only = settings.server.read_only_group;
@@ -43,7 +48,30 @@ void warn_of_missing_names(const Settings& settings, Diagnostics& warnings) {
     const auto& group = agent.listen_group;
     if (group.empty() || find_group(group)) continue;
     warnings.warning(agent.place, "agent.listen_group",
-                     "group " + in_quotes(group) + " does not exist on this host");
+                     "group " + in_quotes(group) + " does not exist on this host",
+                     "stiled does not start without it");
+  }
+}
+
+// Nor without these files, but for the hosts file.
+void warn_of_missing_files(const Loaded& loaded, const SharedParts& shared, Diagnostics& warnings) {
+  Diagnostics problems;
+  shared.secrets.read_values(loaded.owner, now(), problems);
+  for (const auto& item : problems.items()) {
+    warnings.warning(item.place, item.key, item.problem, "stiled does not start without it");
+  }
+  const auto& settings = loaded.settings;
+  const auto warn = [&](const char* section, const char* key, const std::string& path,
+                        const char* hint) {
+    if (::access(path.c_str(), R_OK) == 0) return;
+    warnings.warning(place_of(settings.file, settings.keys, section, key),
+                     std::string{section} + '.' + key, path + ": " + error_text(errno), hint);
+  };
+  for (const auto& path : settings.intercept.trust) {
+    warn("intercept", "trust", path, "stiled does not start without it");
+  }
+  if (!settings.dns.hosts_file.empty()) {
+    warn("dns", "hosts_file", settings.dns.hosts_file, "stiled finds no name there");
   }
 }
 
@@ -87,7 +115,8 @@ void print_summary(const Loaded& loaded, std::size_t warnings, std::ostream& out
   out << "  warnings   " << warnings << '\n' << "  digest     " << loaded.digest << '\n';
 }
 
-int run(Checked<Loaded> loaded, std::ostream& out, std::ostream& err, const CheckOptions& options) {
+int run(Checked<Loaded> loaded, bool reads_files, std::ostream& out, std::ostream& err,
+        const CheckOptions& options) {
   if (!loaded) {
     err << loaded.error().text();
     return 1;
@@ -100,6 +129,8 @@ int run(Checked<Loaded> loaded, std::ostream& out, std::ostream& err, const Chec
   }
   auto warnings = lint(*loaded, *policies, now());
   warn_of_missing_names(loaded->settings, warnings);
+  if (reads_files) warn_of_missing_files(*loaded, shared, warnings);
+  warnings.sort();
   err << warnings.text();
   for (const auto& card : loaded->cards.rejected) {
     for (const auto& item : card.problems.items()) err << "card refused: " << item.text() << '\n';
@@ -125,12 +156,12 @@ int guarded(std::ostream& err, const std::function<int()>& work) {
 
 int check(const std::optional<std::string>& path, std::ostream& out, std::ostream& err,
           const CheckOptions& options) {
-  return guarded(err, [&] { return run(load_or_default(path), out, err, options); });
+  return guarded(err, [&] { return run(load_or_default(path), true, out, err, options); });
 }
 
 int check_text(std::string_view text, const std::string& name, std::ostream& out, std::ostream& err,
                const CheckOptions& options) {
-  return guarded(err, [&] { return run(load_text(text, name), out, err, options); });
+  return guarded(err, [&] { return run(load_text(text, name), false, out, err, options); });
 }
 
 }  // namespace stile::config

@@ -14,7 +14,15 @@
 namespace stile::config {
 namespace {
 
-std::optional<PlacedPattern> read_request_host(const Node& node, const Reader& reader) {
+// "agent.request.path: unknown key; did you mean paths?"
+void unknown_member(const Member& member, Reader reader,
+                    const std::vector<std::string_view>& known) {
+  reader.key += '.' + member.key;
+  unknown_key(member, reader, known);
+}
+
+std::optional<PlacedPattern> read_opened_host(const Node& node, const Reader& reader,
+                                              const char* hint) {
   auto host = PatternElement::read(node, reader);
   if (!host) return std::nullopt;
   const acl::Pattern& pattern = host->pattern;
@@ -24,8 +32,11 @@ std::optional<PlacedPattern> read_request_host(const Node& node, const Reader& r
   const bool is_tls =
       pattern.reach == acl::Pattern::Reach::bare || pattern.reach == acl::Pattern::Reach::tunnel;
   if (is_name && is_tls) return host;
-  return reader.error(node, in_quotes(pattern.text()) + " cannot be opened",
-                      "write a name, .name or *.name, with or without a port");
+  return reader.error(node, in_quotes(pattern.text()) + " cannot be opened", hint);
+}
+
+std::optional<PlacedPattern> read_request_host(const Node& node, const Reader& reader) {
+  return read_opened_host(node, reader, "write a name, .name or *.name, with or without a port");
 }
 
 // One name: what is used there is counted together.
@@ -72,7 +83,7 @@ std::optional<RequestSettings> read_request(const Node& node, const Reader& read
   bool is_good = true, has_host = false;
   for (const auto& member : *table) {
     const auto* const found = find_field(fields, member.key);
-    if (found == nullptr) unknown_key(member, reader, names_of(fields));
+    if (found == nullptr) unknown_member(member, reader, names_of(fields));
     has_host = has_host || member.key == "host";
     is_good = found != nullptr && found->read(member.value, reader, request) && is_good;
   }
@@ -136,7 +147,7 @@ std::optional<std::string> ScanPattern::read(const Node& node, const Reader& rea
 }
 
 std::optional<PlacedPattern> SecretHostElement::read(const Node& node, const Reader& reader) {
-  auto host = read_request_host(node, reader);
+  auto host = read_opened_host(node, reader, "write a name or *.name, with or without a port");
   if (host && host->pattern.kind == acl::Pattern::Kind::suffix) {
     return reader.error(node, in_quotes(host->pattern.text()) + " is too wide for a secret",
                         "write the name and *.name");
@@ -219,7 +230,7 @@ std::optional<BudgetSettings> BudgetElement::read(const Node& node, const Reader
                   : key == "tokens"              ? &budget.tokens
                                                  : nullptr;
     if (place == nullptr) {
-      unknown_key(member, reader, {"host", "max_requests", "requests_per_minute", "tokens"});
+      unknown_member(member, reader, {"host", "max_requests", "requests_per_minute", "tokens"});
       is_good = false;
       continue;
     }

@@ -203,7 +203,7 @@ std::optional<std::string> HeaderNameElement::read(const Node& node, const Reade
   if (text == nullptr) return std::nullopt;
   if (!is_header_name(*text)) return reader.error(node, in_quotes(*text) + " is not a header name");
   if (std::find(needed.begin(), needed.end(), lower_case(*text)) != needed.end()) {
-    return reader.error(node, in_quotes(*text) + " cannot be stripped", "Stile sets it itself");
+    return reader.error(node, in_quotes(*text) + " cannot be named here", "Stile sets it itself");
   }
   return *text;
 }

@@ -34,9 +34,9 @@ that owner: sticky ones such as `/tmp`, and those on a read-only mount, such as 
 ## What a reload changes
 
 `stile reload`, SIGHUP and the control action `reload` read everything again. The column "applied by"
-says for each key whether that applies a new value or only a restart does. A reload that finds another
-value for a key that needs a restart is refused as a whole, with the name and place of the key, and
-the policy in force stays. In an agent card such a change refuses the card. An agent that is removed
+says what applies a new value of the key: a reload, or only a restart. If a key that needs a restart
+has another value, the whole reload is refused, with the name and place of the key, and the current
+policy stays in force. In an agent card such a change refuses the card. An agent that is removed
 keeps its `listen` sockets open until the next restart; a connection there is refused as
 `unknown-agent`.
 
@@ -88,8 +88,8 @@ every port and scheme.
 ## List files
 
 One pattern a line. Blank lines are skipped, and comments: `#` at the beginning of a line or behind a
-blank. The files of squid's `acl … dstdomain "file"` work as they are. A line that cannot be read
-refuses the file; up to 20 of them are named at once.
+blank. The files of squid's `acl … dstdomain "file"` work as they are. An invalid line
+refuses the whole file; the error names up to 20 such lines.
 )";
 
 constexpr std::string_view cards = R"(

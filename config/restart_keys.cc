@@ -7,7 +7,7 @@ namespace stile::config {
 namespace {
 
 constexpr auto needs_restart = "changed, but only a restart applies this";
-constexpr auto what_to_do = "restart stiled, or undo the change";
+constexpr auto what_to_do = "restart the daemon, or undo the change";
 
 }  // namespace
 
@@ -21,8 +21,11 @@ RestartKeys::RestartKeys(const Loaded& started) : started_{started.settings} {
 Diagnostics RestartKeys::changed(const Settings& now) const {
   Diagnostics problems;
   const auto complain = [&](std::string_view section, std::string_view name) {
-    problems.error(place_of(now.file, now.keys, section, name),
-                   std::string{section} + '.' + std::string{name}, needs_restart, what_to_do);
+    auto key = std::string{section} + '.' + std::string{name};
+    const auto foreign = now.foreign_names.find(key);
+    if (foreign != now.foreign_names.end()) key = foreign->second;
+    problems.error(place_of(now.file, now.keys, section, name), std::move(key), needs_restart,
+                   what_to_do);
   };
   for (const auto& key : global_keys()) {
     if (key.applies == Applies::restart && key.print(started_) != key.print(now)) {

@@ -117,8 +117,10 @@ constexpr std::array all_sections{
             "Defaults for all agents. The same key in an agent's entry replaces the value "
             "here, lists as a whole; `deny`, `deny_files` and `forbid_addresses` are added "
             "to every agent's own and cannot be undone there."},
-    Section{"dns", "How names are looked up."},
-    Section{"limits", "Bounds. Those per agent can also be set in an agent's entry."},
+    Section{"dns", "How names are resolved."},
+    Section{"limits",
+            "Limits. `connections_per_agent` and `requests_per_second` can also be set in an "
+            "agent's entry."},
     Section{"audit", "The log of everything that was let through or refused."},
     Section{"agents", "Where agent cards are read from."},
     Section{"netns", "The network of the namespaces that `stile-netns` makes."},
@@ -128,7 +130,7 @@ constexpr std::array all_sections{
         "secret for them. All other tunnels stay TLS from end to end. See "
         "[inside-tls.md](inside-tls.md)."},
     Section{"fleet",
-            "Joins this host to a fleet, whose signed policy lies in an etcd cluster. Used by "
+            "Joins this host to a fleet, whose signed policy is stored in an etcd cluster. Used by "
             "`stile-fleet` and `stile fleet`, not by the daemon; `stile-fleet` follows a change "
             "within seconds. See [fleet.md](fleet.md)."},
 };
@@ -147,112 +149,120 @@ using Agent = AgentSettings;
 using Milliseconds = Count<milliseconds, 1, day_ms>;
 
 constexpr std::array all_global_keys{
-    restart(server<&Server::workers, Integer<0, 1024>>("workers",
-                                                       "Threads that serve; 0: one per core.")),
+    restart(server<&Server::workers, Integer<0, 1024>>(
+        "workers", "Number of worker threads; 0: one per core.")),
     restart(server<&Server::listen, List<ListenElement>>(
-        "listen", "Where agents that are known by their source address connect to.")),
+        "listen",
+        "Addresses of the proxy, for agents that are identified by their source address.")),
     restart(server<&Server::metrics, OptionalEndpoint>(
-        "metrics", "Where /metrics, /healthz and /readyz are served; \"\" turns it off.")),
-    restart(server<&Server::control, Path>("control", "The control socket.")),
+        "metrics", "Address of /metrics, /healthz and /readyz; \"\": off.")),
+    restart(server<&Server::control, Path>("control", "Path of the control socket.")),
     restart(server<&Server::control_group, Text>(
         "control_group",
-        "Whose members may use it; \"\": the daemon's own group. A group that does "
-        "not exist is an error.")),
+        "Members of this group may use the control socket; \"\": the daemon's own group. A group "
+        "that does not exist is an error.")),
     restart(server<&Server::read_only_group, Text>(
         "read_only_group",
-        "Its members may read but not change, through `read.sock` beside the "
-        "control socket; \"\": no group.")),
-    restart(server<&Server::user, Text>(
-        "user",
-        "When started as root: become this user after binding; \"\": stay, without "
-        "capabilities.")),
-    restart(server<&Server::state_dir, Path>("state_dir",
-                                             "Grants, modes, budgets and the audit's head.")),
+        "Members of this group may look and change nothing, through `read.sock` beside the control "
+        "socket; \"\": no such socket.")),
+    restart(server<&Server::user, Text>("user",
+                                        "When started as root: change to this user after binding; "
+                                        "\"\": stay, without capabilities.")),
+    restart(server<&Server::state_dir, Path>(
+        "state_dir", "Directory for grants, modes, budgets and the head of the audit log.")),
 
     egress<&Egress::mode, ModeWord>(
         "mode",
         "`observe` logs what would have been refused and lets it through; `offline` refuses "
         "everything, for every agent."),
-    egress<&Egress::ports, List<PortElement>>("ports", "Where tunnels (CONNECT) may go to."),
-    egress<&Egress::http_ports, List<PortElement>>("http_ports", "Where plain HTTP may go to."),
+    egress<&Egress::ports, List<PortElement>>("ports", "Ports that tunnels (CONNECT) may go to."),
+    egress<&Egress::http_ports, List<PortElement>>("http_ports",
+                                                   "Ports that plain HTTP may go to."),
     egress<&Egress::check_sni, SniWord>(
-        "sni", "`match`: a tunnel must open with a TLS hello for the name that was asked for."),
+        "sni", "`match`: a tunnel must begin with a TLS ClientHello for the host of its CONNECT."),
     egress<&Egress::ech, EchValue>(
         "ech",
-        "What becomes of TLS hellos whose server name is encrypted, or that pretend so as Chromium "
-        "does: refused, let through, or let through for the hosts of a list."),
+        "TLS hellos with the ECH extension, which may hide another server name and which Chromium "
+        "always sends: refused, allowed, or allowed for the hosts of a list."),
     egress<&Egress::asks, UnlistedWord>(
         "unlisted",
-        "`ask`: a person is asked about what no rule names, and the request is held meanwhile. See "
-        "[asks.md](asks.md)."),
+        "`ask`: hold a request that no rule allows, and ask a person. See [asks.md](asks.md)."),
     egress<&Egress::scan, List<SecretNameElement>>(
         "scan",
-        "What plain HTTP requests and requests to opened hosts must not carry: names of [[scan]] "
-        "and of the built-in sets `tokens`, `private-keys`, `payment`, `wallets`. See "
+        "What requests must not contain, in plain HTTP and to opened hosts: names of [[scan]] and "
+        "of the built-in sets `tokens`, `private-keys`, `payment`, `wallets`. See "
         "[scans.md](scans.md)."),
     egress<&Egress::private_exceptions, List<ExceptionElement>>(
         "private_exceptions",
-        "Addresses that may be dialled though they are not global: `\"10.100.1.0/24\"`, or "
-        "`{prefix = "
-        "\"10.100.1.0/24\", hosts = [\"db.example.com\"]}` for these hosts only. Loopback, "
-        "link-local "
-        "and the netns subnet only as exact addresses."),
+        "Addresses that may be dialled although they are not global: `\"10.100.1.0/24\"`, or "
+        "`{prefix = \"10.100.1.0/24\", hosts = [\"db.example.com\"]}` for these hosts only. "
+        "Loopback, link-local and the netns subnet only as exact addresses."),
     egress<&Egress::strip_request_headers, List<HeaderNameElement>>(
-        "strip_request_headers", "Dropped from plain HTTP requests."),
-    egress<&Egress::deny, List<PatternElement>>("deny", "Names that no agent reaches."),
+        "strip_request_headers",
+        "Headers that are not passed on, in plain HTTP and to opened hosts."),
+    egress<&Egress::deny, List<PatternElement>>("deny", "Names that no agent may reach."),
     egress<&Egress::deny_files, List<PathElement>>("deny_files", "List files of such names."),
     egress<&Egress::forbid_addresses, List<PrefixElement>>(
-        "forbid_addresses", "Addresses that are never dialled, whatever name leads there."),
-    egress<&Egress::contact, Text>("contact", "Whom to ask, shown in refusals."),
+        "forbid_addresses", "Addresses that are never dialled, whatever name resolves to them."),
+    egress<&Egress::contact, Text>("contact", "Whom to ask for access; shown in refusals."),
 
     dns<&Dns::servers, List<DnsServerElement>>(
-        "servers", "The default port is 53; empty: those of /etc/resolv.conf."),
-    dns<&Dns::hosts_file, Path>("hosts_file", "Looked at first."),
-    dns<&Dns::timeout, Milliseconds>("timeout_ms", "For a whole look-up."),
+        "servers", "DNS servers, by default on port 53; empty: those of /etc/resolv.conf."),
+    dns<&Dns::hosts_file, Path>("hosts_file", "Read before a DNS server is asked."),
+    dns<&Dns::timeout, Milliseconds>("timeout_ms", "Time for a whole look-up."),
     dns<&Dns::max_ttl, Count<std::chrono::seconds, 0, 86'400>>(
-        "max_ttl_seconds", "Answers are forgotten after this time even if they could be kept."),
-    dns<&Dns::cache_entries, Integer<0, 16'777'216>>("cache_entries", "Names kept."),
+        "max_ttl_seconds", "Longest time that an answer is cached."),
+    dns<&Dns::cache_entries, Integer<0, 16'777'216>>("cache_entries", "Names in the cache."),
     dns<&Dns::in_flight_per_agent, Integer<1, 65'536>>("in_flight_per_agent",
-                                                       "Look-ups of one agent at a time."),
+                                                       "Look-ups of one agent at the same time."),
 
-    limits<&Limits::connections_per_agent, Integer<1, 1'000'000>>("connections_per_agent",
-                                                                  "Above: 429 and closed."),
+    limits<&Limits::connections_per_agent, Integer<1, 1'000'000>>(
+        "connections_per_agent",
+        "Open connections of one agent; further ones get 429 and are closed."),
     limits<&Limits::requests_per_second, Integer<0, 1'000'000>>(
-        "requests_per_second", "Per agent; above, its sockets are read more slowly. 0: no limit."),
-    limits<&Limits::connections, Integer<1, 16'777'216>>("connections", "Of all agents together."),
-    limits<&Limits::header_bytes, Integer<1'024, 1'048'576>>("header_bytes",
-                                                             "Of a request or response head."),
+        "requests_per_second",
+        "Requests of one agent; above, Stile reads its connections more slowly. 0: no limit."),
+    limits<&Limits::connections, Integer<1, 16'777'216>>(
+        "connections", "Open connections of all agents together."),
+    limits<&Limits::header_bytes, Integer<1'024, 1'048'576>>(
+        "header_bytes",
+        "Size of a request head, of a response head, of trailers, and of all 1xx responses "
+        "together."),
     limits<&Limits::header_timeout, Milliseconds>(
-        "header_timeout_ms", "From accept, or the end of the last answer, to the end of the head."),
-    limits<&Limits::client_hello_timeout, Milliseconds>("client_hello_timeout_ms",
-                                                        "From the answer to CONNECT to the hello."),
-    limits<&Limits::connect_timeout, Milliseconds>("connect_timeout_ms", "For dialling."),
+        "header_timeout_ms",
+        "From accept, or the end of the last response, to the end of the request head."),
+    limits<&Limits::client_hello_timeout, Milliseconds>(
+        "client_hello_timeout_ms", "From the answer to CONNECT to the end of the ClientHello."),
+    limits<&Limits::connect_timeout, Milliseconds>("connect_timeout_ms",
+                                                   "Time to connect to an origin."),
     limits<&Limits::ask_hold, Milliseconds>(
-        "ask_hold_ms", "How long a request is held while a person is asked about it."),
+        "ask_hold_ms", "Time that a request is held while a person is asked about it."),
     limits<&Limits::idle_timeout, Count<milliseconds, 1, 30 * day_ms>>(
-        "idle_timeout_ms", "A tunnel in which nothing moves in either direction."),
-    limits<&Limits::drain_timeout, Milliseconds>("drain_timeout_ms",
-                                                 "How long SIGTERM waits for what is open."),
+        "idle_timeout_ms",
+        "Time after which a tunnel or request is closed in which nothing moves in either "
+        "direction."),
+    limits<&Limits::drain_timeout, Milliseconds>(
+        "drain_timeout_ms", "Time that open connections have to end after SIGTERM."),
 
-    restart(audit<&Audit::path, PathOrDash>("path", "`-`: standard output.")),
+    restart(audit<&Audit::path, PathOrDash>("path", "Path of the log; `-` is standard output.")),
     restart(audit<&Audit::format, AuditFormatWord>("format",
                                                    "`squid`: lines as in squid's access.log.")),
     audit<&Audit::deny_on_failure, OnFailureWord>(
-        "on_failure", "`deny`: what cannot be logged is not let through."),
-    restart(
-        audit<&Audit::chain, Boolean>("chain", "Each line carries the hash of the one before.")),
-    audit<&Audit::max_bytes, Size>("max_bytes", "Above: the file is rotated; 0: never."),
-    audit<&Audit::keep, Integer<0, 10'000>>("keep", "Rotated files that are kept."),
+        "on_failure",
+        "If a line cannot be written: `deny` refuses requests, `continue` lets them through."),
+    restart(audit<&Audit::chain, Boolean>("chain", "Each line has the hash of the line before.")),
+    audit<&Audit::max_bytes, Size>("max_bytes", "Rotate the file at this size; 0: never."),
+    audit<&Audit::keep, Integer<0, 10'000>>("keep", "Rotated files to keep."),
 
     agents<&Agents::directories, List<PathElement>>(
         "directories",
-        "Their *.json files are agent cards, read in this order; one that does not "
-        "exist is fine."),
-    agents<&Agents::watch, Boolean>("watch", "Follow changes in them without a reload."),
+        "Directories whose *.json files are agent cards, read in this order. They may be missing."),
+    agents<&Agents::watch, Boolean>("watch",
+                                    "Read cards again when they change, without a reload."),
 
-    netns<&Netns::subnet, SubnetValue>("subnet", "Agents get their addresses from it."),
-    netns<&Netns::gateway, AddressValue>("gateway", "The proxy's address in it."),
-    netns<&Netns::port, Port>("port", "The proxy's port there."),
+    netns<&Netns::subnet, SubnetValue>("subnet", "Addresses for agents."),
+    netns<&Netns::gateway, AddressValue>("gateway", "Address of the proxy for these agents."),
+    netns<&Netns::port, Port>("port", "Port of the proxy there."),
     restart(netns<&Netns::capture, Boolean>(
         "capture",
         "Programs that know no proxy reach allowed names, too: see [capture.md](capture.md). The "
@@ -270,47 +280,51 @@ constexpr std::array all_global_keys{
 
     fleet<&Fleet::endpoints, List<StoreElement>>(
         "endpoints", "The etcd cluster, such as `\"https://etcd-1:2379\"`; empty: no fleet."),
-    fleet<&Fleet::prefix, StorePrefix>("prefix", "Where its keys begin."),
+    fleet<&Fleet::prefix, StorePrefix>("prefix", "Prefix of all keys in the cluster."),
     fleet<&Fleet::ca, PathOrNone>(
         "ca", "PEM file with the roots for the certificates of etcd; \"\": those of the system."),
-    fleet<&Fleet::cert, PathOrNone>("cert", "PEM file with the certificate to show to etcd."),
+    fleet<&Fleet::cert, PathOrNone>("cert", "PEM file with the client certificate for etcd."),
     fleet<&Fleet::key, PathOrNone>("key", "PEM file with its key."),
-    fleet<&Fleet::user, Text>("user", "Or a user of etcd."),
+    fleet<&Fleet::user, Text>("user", "User of etcd, in place of a certificate."),
     fleet<&Fleet::password_file, PathOrNone>("password_file",
-                                             "The file with that user's password."),
+                                             "File with the password of that user."),
     fleet<&Fleet::signers, List<PathElement>>(
-        "signers", "PEM files with the Ed25519 keys whose signatures count."),
+        "signers", "PEM files with the Ed25519 keys whose signatures are accepted."),
     fleet<&Fleet::host, HostOrNone>("host", "The name of this host; \"\": its host name."),
     fleet<&Fleet::labels, List<LabelElement>>(
-        "labels", "Policies and the switch can be for hosts with a label."),
+        "labels", "Labels of this host: policies and the switch can be for hosts with a label."),
 };
 
 constexpr std::array all_agent_keys{
-    agent_key<&Agent::id, AgentId>("id", "1 to 64 of a-z, 0-9 and -; needed."),
+    agent_key<&Agent::id, AgentId>("id", "1 to 64 of a-z, 0-9 and -; required."),
     agent_key<&Agent::source, List<SourceElement>>(
-        "source", "Who connects from here is this agent; the longest prefix wins."),
+        "source", "Connections from these addresses are this agent; the longest prefix wins."),
     restart(agent_key<&Agent::listen, List<AgentListenElement>>(
-        "listen", "Listeners of its own: who connects there is this agent.")),
-    restart(agent_key<&Agent::listen_mode, FileMode>(
-        "listen_mode", "Of its unix sockets: who may write to one may connect as this agent.")),
+        "listen", "Listeners of its own: every connection there is this agent.")),
+    restart(
+        agent_key<&Agent::listen_mode, FileMode>("listen_mode",
+                                                 "Mode of its unix sockets: every process that may "
+                                                 "write to one can connect as this agent.")),
     restart(agent_key<&Agent::listen_group, Text>(
         "listen_group",
-        "Of its unix sockets; \"\": the group that the daemon was started with. A group that does "
-        "not exist is an error.")),
-    agent_key<&Agent::allow, List<PatternElement>>("allow", "Names it may reach; none: nothing."),
+        "Group of its unix sockets; \"\": the group that the daemon was started with. A group that "
+        "does not exist is an error.")),
+    agent_key<&Agent::allow, List<PatternElement>>("allow",
+                                                   "Names that it may reach; empty: none."),
     agent_key<&Agent::allow_files, List<PathElement>>("allow_files", "List files of such names."),
     agent_key<&Agent::deny, List<PatternElement>>("deny",
-                                                  "Names it may not reach; wins over allow."),
+                                                  "Names that it may not reach; wins over allow."),
     agent_key<&Agent::deny_files, List<PathElement>>("deny_files", "List files of such names."),
     agent_key<&Agent::allow_ip, List<AddressElement>>(
-        "allow_ip", "Addresses that it may name itself, without a look-up."),
+        "allow_ip", "IP addresses that it may request in place of a name."),
     agent_key<&Agent::forbid_addresses, List<PrefixElement>>(
         "forbid_addresses", "Addresses that are never dialled for it."),
-    agent_key<&Agent::expires, Expiry>("expires", "From then on everything is refused."),
-    agent_key<&Agent::bytes_up, Budget>("bytes_up", "Budget of bytes to origins; \"\": none."),
+    agent_key<&Agent::expires, Expiry>("expires", "From this time on, every request is refused."),
+    agent_key<&Agent::bytes_up, Budget>("bytes_up",
+                                        "Budget of bytes sent to origins; \"\": no limit."),
     agent_key<&Agent::bytes_down, Budget>("bytes_down",
-                                          "Budget of bytes from origins; \"\": none."),
-    agent_key<&Agent::mode, ModeWord>("mode", "As in [egress]; an `offline` there holds for all."),
+                                          "Budget of bytes received from origins; \"\": no limit."),
+    agent_key<&Agent::mode, ModeWord>("mode", "As in [egress]; `offline` there is for all agents."),
     agent_key<&Agent::ports, List<PortElement>>("ports", "As in [egress]."),
     agent_key<&Agent::http_ports, List<PortElement>>("http_ports", "As in [egress]."),
     agent_key<&Agent::check_sni, SniWord>("sni", "As in [egress]."),
@@ -323,7 +337,7 @@ constexpr std::array all_agent_keys{
                                                                       "As in [egress]."),
     agent_key<&Agent::contact, Text>("contact", "As in [egress]."),
     agent_key<&Agent::secrets, List<SecretNameElement>>(
-        "secrets", "Names of the [[secret]] that are put into its requests."),
+        "secrets", "Names of the [[secret]] entries that Stile puts into its requests."),
     agent_key<&Agent::can, List<CanElement>>(
         "can",
         "Capabilities, such as `\"github:read acme/app\"`: named sets of requests. Their hosts are "
@@ -346,60 +360,64 @@ constexpr std::array all_agent_keys{
 };
 
 constexpr std::array all_secret_keys{
-    secret_key<&Secret::name, SecretName>("name", "1 to 64 of a-z, 0-9 and -; needed."),
+    secret_key<&Secret::name, SecretName>("name", "1 to 64 of a-z, 0-9 and -; required."),
     secret_key<&Secret::file, PathOrNone>(
-        "file", "The file with its value. A change is noticed within seconds."),
-    secret_key<&Secret::credential, Text>("credential",
-                                          "Or the name of a credential of systemd's "
-                                          "`LoadCredential`."),
+        "file", "File with the value. A change is noticed within seconds."),
+    secret_key<&Secret::credential, Text>(
+        "credential", "Or the name of a credential of systemd's `LoadCredential`."),
     restart(secret_key<&Secret::command, List<CommandWordElement>>(
         "command",
-        "Or a program that prints it, with its arguments, run by a process beside the daemon.")),
+        "Or a program that prints the value, with its arguments, run by a process beside the "
+        "daemon.")),
     secret_key<&Secret::refresh, Count<std::chrono::seconds, 0, 31'536'000>>(
         "refresh_seconds",
         "Run the command again after this time; 0: only at the start. If it fails, the old value "
         "is "
         "used for the same time again."),
     secret_key<&Secret::hosts, List<SecretHostElement>>(
-        "hosts", "Where it may go: names or `*.below`, with or without a port."),
+        "hosts", "Hosts that may receive it: names or `*.below`, with or without a port."),
     secret_key<&Secret::paths, List<PathPatternElement>>("paths",
-                                                         "And only to these paths; []: any."),
+                                                         "Only these paths receive it; []: all."),
     secret_key<&Secret::header, HeaderName>(
-        "header", "The header that Stile sets, whatever the agent sent; needed."),
-    secret_key<&Secret::format, SecretFormat>("format",
-                                              "Its value; `{}` is replaced by the secret."),
+        "header", "Header that Stile sets, whatever the agent sent; required."),
+    secret_key<&Secret::format, SecretFormat>(
+        "format", "Value of the header; `{}` is replaced by the secret."),
     secret_key<&Secret::basic_user, Text>(
         "basic_user", "Send the secret as the password of this user (HTTP Basic)."),
     secret_key<&Secret::refuses_own, OwnWord>(
-        "own", "A credential of the agent's own on these hosts: dropped, or the request refused."),
-    secret_key<&Secret::agent_env, Text>(
-        "agent_env", "The variable of the agent that is set to the placeholder."),
+        "own",
+        "A credential of the agent's own on these hosts: dropped, or the request is refused."),
+    secret_key<&Secret::agent_env, Text>("agent_env",
+                                         "Variable that holds the placeholder for the agent."),
     secret_key<&Secret::placeholder, Text>(
-        "placeholder", "What the agent gets in its place; \"\": one is made for each agent."),
+        "placeholder",
+        "What the agent gets instead of the value; \"\": one is made for each agent."),
 };
 
 constexpr std::array all_scan_keys{
     scan_key<&ScanSettings::name, SecretName>(
-        "name", "1 to 64 of a-z, 0-9 and -; needed. That of a built-in set changes its action."),
+        "name",
+        "1 to 64 of a-z, 0-9 and -; required. The name of a built-in set changes its action."),
     scan_key<&ScanSettings::pattern, ScanPattern>(
-        "pattern", "What is looked for (syntax of re2), anywhere in the request; needed."),
-    scan_key<&ScanSettings::only_logs, ScanAction>(
-        "action", "Whether a request is refused, or only logged for a trial."),
+        "pattern",
+        "Regular expression (syntax of re2) that is searched anywhere in a request; required, "
+        "except for a built-in set."),
+    scan_key<&ScanSettings::only_logs, ScanAction>("action",
+                                                   "`log` only logs what was found, for a trial."),
 };
 
 constexpr std::array all_card_keys{
     CardKey{"agent_id", "id", ""},
     CardKey{"allowed_hosts", "allow", ""},
     CardKey{"denied_hosts", "deny", ""},
-    CardKey{"ttl_seconds", "",
-            "How long the card holds, from `created`, else from the file's last change, for "
-            "`put-agent` from its receipt; 0: no limit. If there is `expires` too, the earlier "
-            "counts."},
-    CardKey{"created", "", "When `ttl_seconds` begins: a date and time like 2026-11-16T09:00:00Z."},
     CardKey{
-        "instance", "",
-        "Which of several lives of this id; when it changes, connections, grants and budgets of "
-        "the one before end."},
+        "ttl_seconds", "",
+        "Lifetime of the agent, from `created`, else from the file's last change, for `put-agent` "
+        "from its receipt; 0: no limit. With `expires` too, the earlier end applies."},
+    CardKey{"created", "", "Start of `ttl_seconds`: a date and time like 2026-11-16T09:00:00Z."},
+    CardKey{"instance", "",
+            "Distinguishes agents that have this id one after the other. When it changes, "
+            "connections, grants and budgets of the earlier one end."},
 };
 
 constexpr std::array<std::string_view, 10> all_launcher_keys{

@@ -45,8 +45,16 @@ void check_secret(const SecretSettings& secret, Diagnostics& problems) {
     problems.error(secret.place, "secret", std::move(problem), std::move(hint));
   };
   if (secret.name.empty()) error("name is missing");
-  if (secret.header.empty()) error("header is missing", "like header = \"Authorization\"");
-  if (secret.hosts.empty()) error("hosts is missing", "a secret goes only to the hosts it names");
+  const auto is_missing = [&](const char* key) {  // not: its value was invalid, as is known already
+    return std::none_of(problems.items().begin(), problems.items().end(),
+                        [&](const auto& item) { return item.key == std::string{"secret."} + key; });
+  };
+  if (secret.header.empty() && is_missing("header")) {
+    error("header is missing", "like header = \"Authorization\"");
+  }
+  if (secret.hosts.empty() && is_missing("hosts")) {
+    error("hosts is missing", "a secret goes only to the hosts it names");
+  }
   if (int{!secret.file.empty()} + int{!secret.credential.empty()} + int{!secret.command.empty()} !=
       1) {
     error("needs exactly one of file, credential and command");

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -294,6 +295,8 @@ struct Settings {
   std::vector<FleetAgent> fleet_agents;
   std::string file;  // the source file; empty: the embedded default
   std::vector<KeyPlace> keys;
+  // What the file calls a key, where that is another name: "server.listen" is http_port to squid.
+  std::map<std::string, std::string> foreign_names;
 };
 
 }  // namespace stile::config

@@ -184,8 +184,12 @@ Result<std::string> policy_body(const std::string& name, const std::string& file
   if (!body) return Error{file + ": " + body.error().message};
   const auto problems =
       config::check_fleet_policy({name, 1, std::numeric_limits<UnixMicros>::max(), *body});
-  if (problems.has_errors()) return Error{problems.text()};
-  return body;
+  if (!problems.has_errors()) return body;
+  config::Diagnostics named;  // the lines are those of the canonical text, not of the file
+  for (const auto& item : problems.items()) {
+    named.error({file, 0, 0}, item.key, item.problem, item.hint);
+  }
+  return Error{named.text()};
 }
 
 Result<Envelope> publish(Cluster& cluster, Draft draft, const std::string& private_pem) {

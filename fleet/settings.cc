@@ -10,6 +10,7 @@
 
 #include "base/ascii.h"
 #include "base/files.h"
+#include "base/quoted.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
 #include "config/fleet_values.h"
@@ -41,13 +42,17 @@ Result<config::FleetSettings> read_settings(const std::string& path) {
 
 Result<std::string> read_signing_key(std::string path) {
   if (const char* set = std::getenv("STILE_FLEET_KEY"); path.empty() && set != nullptr) path = set;
-  if (path.empty()) return Error{"name the key that signs with --key or STILE_FLEET_KEY"};
+  if (path.empty()) {
+    return Error{
+        "name the key that signs with --key or STILE_FLEET_KEY\n"
+        "  next: stile fleet keygen fleet.key"};
+  }
   // A user who can read it can sign policy for every host. A pipe belongs to the shell of the
   // caller.
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
       (status.st_mode & S_IRWXO) != 0) {
-    return Error{"other users can read " + path + "; next: chmod 600 " + path};
+    return Error{"other users can read " + path + "\n  next: chmod 600 " + shell_word(path)};
   }
   return read_small_file(path, max_key_bytes);
 }

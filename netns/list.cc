@@ -51,6 +51,7 @@ Result<std::vector<ListedAgent>> list_agents(FenceHost& host) {
 }
 
 std::string list_table(const std::vector<ListedAgent>& agents) {
+  if (agents.empty()) return "no agent has a namespace\n";
   Table table{{{"AGENT"},
                {"ADDRESS"},
                {"DEVICE"},

@@ -1,6 +1,8 @@
 // report: the findings of `check`, for people, for programs, for Prometheus.
 #include "netns/report.h"
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/table.h"
 
@@ -27,7 +29,13 @@ std::string report_table(const CheckReport& report) {
   for (const auto& row : report.rows) {
     table.add({row.agent, row.probe, row.expected, row.got, row.is_good ? "ok" : "FAILED"});
   }
-  return table.text();
+  std::string text = table.text();
+  const auto failed = std::count_if(report.rows.begin(), report.rows.end(),
+                                    [](const CheckRow& row) { return !row.is_good; });
+  if (failed == 0) return text;
+  text += std::to_string(failed) + " of " + std::to_string(report.rows.size()) + " checks FAILED\n";
+  return text.append(report.is_fence_whole() ? "  next: stile doctor\n"
+                                             : "  next: stile-netns repair\n");
 }
 
 std::string report_json(const CheckReport& report) {

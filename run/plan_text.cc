@@ -97,7 +97,9 @@ void print_plan(const Launch& launch, const confine::View& view, std::ostream& o
   if (settings.environment.empty()) out << "only those of the proxy\n";
   print_limits(settings.limits, out);
   out << "\n# Command\n";
-  for (const auto& word : launch.command) out << printable(word) << ' ';
+  for (const auto& word : launch.command) {
+    out << (&word == &launch.command.front() ? "" : " ") << printable(shell_word(word));
+  }
   out << "\nas user " << launch.identity.uid << ". Nothing was run.\n";
 }
 

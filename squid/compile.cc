@@ -114,6 +114,11 @@ config::Settings make_settings(const Conf& conf) {
   if (conf.log_style == LogStyle::combined) settings.audit.lines = audit::LogFormat::combined;
   if (conf.log_style == LogStyle::custom) settings.audit.lines = conf.log_format;
   settings.agents.directories.clear();
+  settings.foreign_names = {{"server.listen", "http_port"},
+                            {"server.metrics", "# stile: metrics"},
+                            {"server.user", "cache_effective_user"},
+                            {"audit.path", "access_log"},
+                            {"audit.format", "access_log"}};
   return settings;
 }
 

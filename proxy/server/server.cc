@@ -18,6 +18,12 @@ namespace {
 
 using std::chrono::milliseconds, std::chrono::steady_clock;
 
+// What `stile audit verify --head` compares; empty: the log has no chain.
+std::string place_of(const audit::Log::Head& head) {
+  if (head.seq == 0) return {};
+  return " at seq " + std::to_string(head.seq) + ", head " + head.hash;
+}
+
 // A worker that opens TLS or scans allocates and frees some 100 KiB in each turn. By default malloc
 // returns that to the kernel, and each page is faulted in and cleared again.
 void keep_freed_buffers() {
@@ -160,7 +166,7 @@ Result<void> Server::run() {
   editor_->stop();
   const auto head = log_->head();
   if (!shared_->leaving) {
-    log::info("audit: stopped at seq " + std::to_string(head.seq) + ", head " + head.hash);
+    log::info("audit: stopped" + place_of(head));
   }
   return {};
 }
@@ -274,8 +280,8 @@ void Server::end_or_stop(bool& was_requested) {
 Result<audit::Log::Head> Server::reopen_log() {
   auto old = log_->reopen();
   if (old) {
-    log::info("audit: reopened; the old file ends at seq " + std::to_string(old->seq) + ", head " +
-              old->hash);
+    log::info(old->seq == 0 ? "audit: reopened"
+                            : "audit: reopened; the old file ends" + place_of(*old));
   }
   return old;
 }

@@ -84,7 +84,9 @@ std::string ask_remedy(const AskTicket& ask) {
 void append_body(std::string& body, const Refusal& refusal) {
   const acl::Remedy remedy = remedy_of(refusal);
   const std::string hint = allow_hint(refusal, remedy);
-  const std::string message = refusal_message(refusal, remedy, hint);
+  std::string message = refusal_message(refusal, remedy, hint);
+  // Many clients show their user the message and nothing else.
+  if (!refusal.contact.empty()) message.append("; contact: ").append(refusal.contact);
   std::size_t room = 512;  // keys, reason, port and the id of an ask
   for (const std::string_view text : {refusal.agent, refusal.host, std::string_view{message},
                                       refusal.contact, std::string_view{hint}}) {

@@ -54,6 +54,24 @@ TEST(Advice, NamesTheSettingOrTheCommandThatHelps) {
   }
 }
 
+TEST(Advice, NamesTheAddressThatBelongsToNoAgent) {
+  auto request = refused("unknown-agent");
+  EXPECT_NE(advice_after(request, {}).note.find("the source address belongs"), std::string::npos);
+  request.source = "10.9.8.7";
+  EXPECT_NE(advice_after(request, {}).note.find("10.9.8.7 belongs to no agent"), std::string::npos);
+}
+
+TEST(Advice, OffersAllowIpOnlyForASpellingThatItCovers) {
+  for (const char* host : {"192.0.2.7", "[2001:db8::1]"}) {
+    const auto note = advice_after(refused("ip-literal", host), {}).note;
+    EXPECT_NE(note.find("add the address to allow_ip"), std::string::npos) << note;
+  }
+  for (const char* host : {"2130706433", "0x7f.1", "[fe80::1%25eth0]"}) {
+    const auto note = advice_after(refused("ip-literal", host), {}).note;
+    EXPECT_EQ(note.find("add the address"), std::string::npos) << note;
+  }
+}
+
 TEST(Advice, DoesNotOfferAPathForABatchWhereTokensAreLimited) {
   for (const auto& [reason, fault] : std::vector<std::pair<const char*, std::string_view>>{
            {"path-not-allowed", acl::batch_fault}, {"upgrade-not-allowed", acl::websocket_fault}}) {

@@ -37,6 +37,24 @@ TEST(EventLine, IsOneRowOfTheTerminal) {
   EXPECT_EQ(line.size(), 59u + std::string_view{"…"}.size());
 }
 
+TEST(EventLine, KeepsTheReasonBesideALongName) {
+  const std::string refused = R"("event":"deny","agent":"alpha","method":"CONNECT","host":")" +
+                              std::string(100, 'a') +
+                              R"(.b.example","port":443,"verdict":"deny",)"
+                              R"("reason":"host-not-allowed")";
+  EXPECT_EQ(shown(refused, {false, 80}),
+            "09:01:02 alpha        deny       …aaaaaaaaaaaaaa.b.example:443  host-not-allowed");
+  EXPECT_EQ(shown(refused, {false, 62}),
+            "09:01:02 alpha        deny       …aaaaaaaaa.b.example:443  ho…");
+}
+
+TEST(EventLine, NamesTheSourceThatBelongsToNoAgent) {
+  EXPECT_EQ(shown(R"("event":"deny","agent":"-","src":"10.9.8.7:4242","method":"CONNECT",)"
+                  R"("host":"a.example","port":443,"verdict":"deny","reason":"unknown-agent")"),
+            "09:01:02 -            deny       CONNECT a.example:443  unknown-agent  from "
+            "10.9.8.7:4242");
+}
+
 TEST(EventLine, LeavesEscapedWhatAnAgentSent) {
   const auto line = shown(
       R"("event":"deny","agent":"alpha","host":"a\u001b[2J\u000d","port":443,"verdict":"deny")");

@@ -379,7 +379,7 @@ TEST(Capability, FilesAreReadStrictly) {
       {start + "parameters = ['repo']\n", "is not a form of parameters"},
       {start + "parameters = ['name', 'name']\n", "is listed twice"},
       {start + "[[capability.request]]\nhost = 'a.test'\npath = ['/x']\n",
-       "x.toml:7:1: capability.request: unknown key; did you mean paths?"},
+       "x.toml:7:1: capability.request.path: unknown key; did you mean paths?"},
       {start + "[[capability.request]]\nhost = 'a.test'\npaths = ['/{name}']\n",
        "names a parameter that the capability does not have"},
       {start + "[[capability.request]]\nhost = 'a.test'\npaths = ['x']\n", "does not begin with /"},

@@ -45,6 +45,54 @@ TEST_F(Check, WarnsOfLocalhostThatCanNeverBeReached) {
   EXPECT_EQ(err_, "");
 }
 
+TEST_F(Check, WarnsOfFilesWithoutWhichTheDaemonDoesNotStart) {
+  EXPECT_EQ(run("dns.hosts_file = \"names\"\nintercept.trust = [\"roots.pem\"]\n"
+                "[[secret]]\nname = \"key\"\nfile = \"key.txt\"\nhosts = [\"a.example\"]\n"
+                "header = \"X-Key\"\n"),
+            0);
+  EXPECT_EQ(
+      err_,
+      "stile.toml:3:5: warning: dns.hosts_file: names: No such file or directory; stiled "
+      "finds no name there\n"
+      "stile.toml:4:11: warning: intercept.trust: roots.pem: No such file or directory; stiled "
+      "does not start without it\n"
+      "stile.toml:5:1: warning: secret.key: key.txt: cannot be read: No such file or "
+      "directory; stiled does not start without it\n");
+  folder_.write("names", "");
+  folder_.write("roots.pem", "");
+  folder_.write("key.txt", "0123456789abcdef0123456789abcdef\n", 0600);
+  EXPECT_EQ(run("dns.hosts_file = \"names\"\nintercept.trust = [\"roots.pem\"]\n"
+                "[[secret]]\nname = \"key\"\nfile = \"key.txt\"\nhosts = [\"a.example\"]\n"
+                "header = \"X-Key\"\n"),
+            0);
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(Check, ATypedConfigReadsNoFile) {
+  std::ostringstream out, err;
+  EXPECT_EQ(check_text("server.control_group = \"\"\n[intercept]\ntrust = [\"/nowhere.pem\"]\n",
+                       "typed", out, err, {}),
+            0);
+  EXPECT_EQ(err.str(), "");
+}
+
+TEST_F(Check, NamesAnUnknownKeyInsideAnEntryOfAnAgent) {
+  EXPECT_EQ(run("[[agent]]\nid = \"a\"\n[[agent.request]]\nhost = \"a.example\"\npath = \"/\"\n"
+                "[[agent.budget]]\nhost = \"a.example\"\ntoken = 5\n"),
+            1);
+  EXPECT_EQ(err_,
+            "stile.toml:7:1: agent.request.path: unknown key; did you mean paths?\n"
+            "stile.toml:10:1: agent.budget.token: unknown key; did you mean tokens?\n");
+}
+
+TEST_F(Check, SaysOfAnInvalidValueOnlyThatItIsInvalid) {
+  EXPECT_EQ(run("[[secret]]\nname = \"x\"\nfile = \"x\"\nhosts = [\"*\"]\nheader = \"Host\"\n"), 1);
+  EXPECT_EQ(err_,
+            "stile.toml:6:10: secret.hosts: '*' cannot be opened; write a name or *.name, with or "
+            "without a port\n"
+            "stile.toml:7:10: secret.header: 'Host' cannot be named here; Stile sets it itself\n");
+}
+
 TEST_F(Check, PrintsASummaryAndIsZero) {
   folder_.write("list.txt", "a.example\nb.example\n");
   folder_.write("cards/good.json", R"({"id": "good", "listen": ["unix:/run/g.sock"],
@@ -146,11 +194,11 @@ TEST_F(Check, SaysWhichNamesOfTheSystemAreMissing) {
   EXPECT_EQ(
       without(err.str(), folder_.path() + '/'),
       "stile.toml:4:1: warning: server.control_group: group 'no-such-group' does not exist on "
-      "this host\n"
+      "this host; stiled does not start without it\n"
       "stile.toml:5:1: warning: server.user: user 'no-such-user' does not exist on this "
-      "host\n"
+      "host; stiled does not start without it\n"
       "stile.toml:6:1: warning: agent.listen_group: group 'no-such-group' does not exist on this "
-      "host\n");
+      "host; stiled does not start without it\n");
 }
 
 TEST_F(Check, PrintsTheEffectivePolicyWithThePlaceOfEachValue) {

@@ -241,7 +241,7 @@ const Case bad_settings[] = {
      "t:2:11: egress.contact: a control character in 'a\\x0ab'\n"},
     {"[egress]\nstrip_request_headers = [\"X Y\", \"host\"]\n",
      "t:2:26: egress.strip_request_headers: 'X Y' is not a header name\n"
-     "t:2:33: egress.strip_request_headers: 'host' cannot be stripped; Stile sets it itself\n"},
+     "t:2:33: egress.strip_request_headers: 'host' cannot be named here; Stile sets it itself\n"},
     // endpoints
     {"[server]\nlisten = [\"unix:/run/x\"]\n",
      "t:2:11: server.listen: 'unix:/run/x': a unix socket always belongs to an agent; write it in "

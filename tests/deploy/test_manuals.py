@@ -62,5 +62,7 @@ def test_page_names_every_command_and_option(name, section):
         deeper = subcommands(text)
         asked += [(*command, word) for word in deeper]
         named = {*deeper, *re.findall(r"(?<![\w-])--[a-z-]+", text)}
+        # The layout of CLI11; a flag that is followed by a capital looks as if it took a value.
+        assert not {"Excludes:", "REQUIRED", "Positionals:"} & set(text.split()), text
         assert " TEXT" not in text, f"{' '.join((name, *command))} --help names a value TEXT"
         assert named <= known, f"{' '.join((name, *command))}: {named - known}"

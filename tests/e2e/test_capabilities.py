@@ -387,7 +387,7 @@ def test_stile_can_lists_and_shows(tmp_path):
     assert names == sorted(names) and len(names) == 15
     wrong = stile("can", "github:reed")
     assert (wrong.code, wrong.err) == (
-        1, "stile: there is no capability 'github:reed'; did you mean github:read?\n")
+        1, "stile: there is no capability 'github:reed'; did you mean github:read?\n  next: stile can\n")
     assert stile("can", "github:read", "../x").code == 1
 
 

@@ -23,6 +23,12 @@ def test_version():
     assert done.code == 0 and done.out.startswith("stile ")
 
 
+def test_options_without_a_command_are_those_of_status(tmp_path):
+    done = stile("--json", "--socket", tmp_path / "none.sock")
+    assert done.code == 3 and json.loads(done.out)["error"]["code"] == "no-daemon", done
+    assert "stile status: unknown option '--jason'; did you mean '--json'?" in stile("--jason").err
+
+
 def test_every_command_is_in_the_help_and_has_help_with_an_example():
     names = commands()
     assert {"check", "audit"} <= set(names)
@@ -44,7 +50,7 @@ def test_misuse_is_status_2_with_a_word_on_stderr(arguments):
 @pytest.mark.parametrize("arguments, said", [
     (["tial"], "stile: unknown command 'tial'; did you mean 'tail'?"),
     (["xyzzy-quux"], "stile: unknown command 'xyzzy-quux'\n"),
-    (["--josn"], "stile: unknown option '--josn'"),
+    (["--josn"], "stile status: unknown option '--josn'"),
     (["allow", "a", "b.test", "--max-requests", "0"], "--max-requests: must be a number, at least 1\n"),
     (["allow", "a", "b.test", "--max-requests", "-1"], "--max-requests: must be a number, at least 1\n"),
     (["allow", "a", "b.test", "--max-requests", "many"], "--max-requests"),

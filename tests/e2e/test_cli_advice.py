@@ -465,6 +465,11 @@ def test_unknown_agent(place):
     advice = place.says("explain", stranger, "known.test")
     command, = advice["next"]
     assert "alpha" in place.type(command) and "`source`" in advice["note"][0]
+    assert f"{stranger} belongs to no agent" in advice["note"][0]
+    assert place.proxy.connect("known.test", place.world.port, agent="stranger").reason == "unknown-agent"
+    shown = place.says("audit", "show", "--denied", place.proxy.audit.path)
+    assert f"{stranger} belongs to no agent" in shown["note"][0]
+    assert f"unknown-agent from {stranger}:" in place.stile.does("audit", "show", place.proxy.audit.path)
     place.change_agent(source=[*place.proxy.settings["agent"][0]["source"], stranger])
     answer = place.proxy.connect("known.test", place.world.port, agent="stranger")
     assert answer.status == 200

@@ -6,6 +6,7 @@ import pty
 import select
 import signal
 import struct
+import subprocess
 import termios
 import time
 from fcntl import ioctl
@@ -86,6 +87,32 @@ def test_explain_and_tail_tell_of_asks(world, proxy, control, operator):
     assert done.code == 1 and "person is asked" in done.out
     shown = operator.does("audit", "show", proxy.audit.path)
     assert " ask " in shown and "c.test" in shown
+
+
+def test_tail_says_at_once_how_to_answer(world, proxy, control, operator):
+    tail = operator.start("tail", stdout=subprocess.PIPE)
+    os.set_blocking(tail.stdout.fileno(), False)
+    shown = ""
+
+    def shows(words):
+        nonlocal shown
+        try:
+            shown += os.read(tail.stdout.fileno(), 65536).decode()
+        except BlockingIOError:
+            pass
+        return words in shown
+
+    def is_watching():
+        proxy.connect("192.0.2.1", world.port)
+        return shows("ip-literal")
+    try:
+        until(is_watching, 20, "a tail that watches")
+        _, ask = hold(proxy, control, "c.test", world.port)
+        until(lambda: shows(f"next: stile approve {ask['id']} --for 1h"), 20, "the way to answer")
+    finally:
+        tail.kill()
+        tail.stdout.close()
+        tail.wait()
 
 
 class Screen:

@@ -238,9 +238,17 @@ def test_explain_exits_with_the_verdict(town):
     by_source = stile("explain", world.addresses["alpha"], f"o.test:{world.port}")
     assert by_source.code == 0
     nobody = stile("explain", "192.0.2.1", "o.test")
-    assert nobody.code == 1 and "unknown-agent" in nobody.out
+    assert nobody.code == 1 and "unknown-agent" in nobody.out and "192.0.2.1 belongs to no agent" in nobody.out
     asked = stile("explain", "alpha", "o.test:22", "--json")
     assert asked.code == 1 and json.loads(asked.out)["reason"] == "port-not-allowed"
+
+
+def test_explain_says_that_mode_observe_lets_a_request_through(town):
+    world, _, stile = town
+    stile.does("mode", "observe", "alpha")
+    shown = stile("explain", "alpha", f"n.test:{world.port}")
+    assert shown.code == 0 and shown.out.startswith("would-deny host-not-allowed")
+    assert "Mode observe lets it through all the same." in shown.out
 
 
 def test_advice_of_explain_can_be_typed(town):

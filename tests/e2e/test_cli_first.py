@@ -1,10 +1,13 @@
 """stile doctor and stile init: from nothing to something that works, and what is wrong on the way."""
 
+import grp
 import json
 import os
 import pty
+import shutil
 import subprocess
 import tomllib
+from pathlib import Path
 
 import pytest
 from harness.cli import Operator, environment, stile
@@ -84,6 +87,13 @@ def test_doctor_before_the_first_start_blames_nothing_that_stiled_makes_itself(t
     ("stile-netns", ["create", "alpha", "--ttl", "soon"], 2, "--ttl"),
     ("stile-netns", ["help"], 0, "Subcommands:"), ("stile-netns", ["version"], 0, "stile-netns "),
     ("stiled", ["help"], 0, "--config"), ("stiled", ["version"], 0, "stiled "),
+    ("stile-web", ["help"], 0, "--listen"), ("stile-spawner", ["version"], 0, "stile-spawner "),
+    ("stile-fleet", ["surplus"], 2, "'surplus' is one argument too many"),
+    ("stile-netns", ["exec", "alpha", "--files", "all"], 2, "'all' is neither view nor host"),
+    ("stile", ["run", "--files", "all", "--", "true"], 2, "'all' is neither view nor host"),
+    ("stile", ["mode", "ofline"], 2, "did you mean 'offline'?"),
+    ("stile", ["can", "nothing"], 1, "next: stile can"),
+    ("stile", ["profile", "nothing"], 1, "next: stile profile"),
     ("stile-netns", ["create", "alpha", "--alow", "x"], 2, "unknown option '--alow'; did you mean '--allow'?"),
     ("stile-netns", ["create", "alpha", "--alow", "x"], 2, "next: stile-netns create --help"),
     ("stile-web", ["--liten", "x"], 2, "unknown option '--liten'; did you mean '--listen'?"),
@@ -95,6 +105,14 @@ def test_wrong_use_of_the_other_programs(program, words, code, said):
                           check=False)
     assert done.returncode == code and said in done.stdout + done.stderr, done
     assert "subcommand is required" not in done.stderr
+
+
+def test_check_of_the_spawner_says_that_a_config_is_fine(tmp_path):
+    config = tmp_path / "spawner.toml"
+    config.write_text('[templates.default]\ntask = ["true"]\n')
+    done = subprocess.run([binary("stile-spawner"), "--check", "-c", config], text=True, capture_output=True,
+                          timeout=30, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{config} is fine\n"), done
 
 
 def test_commands_use_the_config_of_the_daemon(world):
@@ -189,6 +207,43 @@ def test_init_asks(world):
     assert config["egress"]["mode"] == "observe" and config["server"]["listen"] == ["127.0.0.1:3128"]
     assert "lower-case letters" in err
     assert stile("check", world.write("first.toml", out)).code == 0
+
+
+def is_installed():
+    return any(group.gr_name == "stile-admin" for group in grp.getgrall())
+
+
+@pytest.mark.skipif(is_installed(), reason="Stile is installed on this host")
+def test_a_daemon_starts_from_the_first_config_of_a_user_without_a_package(world):
+    home, programs = Path(world.short_path("home")), Path(world.short_path("programs"))
+    for folder in (home, programs):
+        folder.mkdir()
+    for name in ("stile", "stiled"):
+        shutil.copy(binary(name), programs / name)
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    if nobody:
+        home.parent.chmod(0o755)
+        os.chown(home, 65534, 65534)
+    options = {"env": environment(HOME=str(home), XDG_RUNTIME_DIR=str(home)), "cwd": home, **nobody}
+    listen = f"{world.site.address(1)}:{world.site.proxy_port}"
+    master, slave = pty.openpty()
+    os.write(master, f"alpha\n127.0.0.1\na.test\n{listen}\nenforce\n".encode())
+    made = subprocess.run([programs / "stile", "init", "--write", "first.toml"], stdin=slave, text=True,
+                          capture_output=True, timeout=30, check=True, **options)
+    os.close(master)
+    os.close(slave)
+    assert "next: stile check first.toml && stiled -c first.toml\n" in made.stdout
+    config = home / "first.toml"
+    config.write_text(config.read_text().replace("[server]", "[server]\nmetrics = \"\""))
+    with subprocess.Popen([programs / "stiled", "-c", "first.toml"], stderr=subprocess.PIPE, text=True,
+                          **options) as daemon:
+        def status():
+            assert daemon.poll() is None, daemon.stderr.read()
+            return subprocess.run([programs / "stile", "audit", "verify"], capture_output=True, text=True, check=False,
+                                  timeout=30, **options).stdout
+        until(lambda: "OK: 1 line in 1 file" in status(), 20, "the daemon and its log")
+        daemon.terminate()
+        assert daemon.wait(20) == 0
 
 
 def test_init_writes_a_new_file_and_never_over_another(world):

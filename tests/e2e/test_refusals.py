@@ -36,7 +36,7 @@ def test_body_of_a_refusal(world, proxy):
     assert body["contact"] == "ops@example.org, room 5"
     assert body["message"] == (
         f"Stile refused example.test:{world.port} for agent alpha: not on its allowlist; "
-        f"ask the operator for: {body['hint']}")
+        f"ask the operator for: {body['hint']}; contact: ops@example.org, room 5")
 
 
 def test_deny_rule_gets_no_hint(world, proxy):
@@ -48,7 +48,7 @@ def test_contact_is_left_out_if_there_is_none(world):
     world.agent("alpha")
     proxy = world.start()
     body = assert_refusal(proxy.connect("x.test", world.port), "host-not-allowed")
-    assert not body.get("contact")
+    assert not body.get("contact") and "contact" not in body["message"]
 
 
 def test_refusal_tells_nothing_of_others_and_nothing_of_headers(world, proxy):

@@ -175,7 +175,17 @@ def test_a_signing_key_that_others_can_read_is_refused(tmp_path):
     assert stile("fleet", "sign", "base", policy, "--key", key, "--serial", "1").code == 0
     key.chmod(0o604)
     done = stile("fleet", "sign", "base", policy, "--key", key, "--serial", "1")
-    assert done.code == 1 and f"chmod 600 {key}" in done.err and done.out == "", done
+    assert done.code == 1 and f"next: chmod 600 {key}\n" in done.err and done.out == "", done
+    assert "keygen" not in done.err
+    none = stile("fleet", "sign", "base", policy, "--serial", "1")
+    assert none.code == 1 and "next: stile fleet keygen fleet.key\n" in none.err
+
+
+def test_an_error_in_a_policy_names_its_file(tmp_path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text("[server]\nworkers = 1\n")
+    done = stile("check", "--fleet", policy)
+    assert done.code == 1 and done.err.startswith(f"{policy}: server: unknown key"), done
 
 
 def test_a_reload_keeps_the_fleets_policy(fleet):

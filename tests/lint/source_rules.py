@@ -82,7 +82,7 @@ LIBRARIES = {
     "sd-bus": Library(r"systemd/sd-(bus|event)", r"\bsd_(bus|event)_\w+\(", ("units/", "spawn/", "proxy/server/service_unit.cc")),
     "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/", "web/", "mcp/", "fleet/", "base/accept_loop.h")),
     "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/", "web/", "mcp/", "fleet/")),
-    "CLI11": Library(r"CLI/", r"\bCLI::", ("cli/command.", "cli/run.cc", "cmd/")),
+    "CLI11": Library(r"CLI/", r"\bCLI::", ("base/help_text.h", "cli/command.", "cli/run.cc", "cmd/")),
 }
 
 # The core decides from values alone: what it cannot name it cannot depend on.

@@ -27,7 +27,18 @@ TEST(NetnsReport, TableNamesProbeExpectedAndGot) {
   EXPECT_EQ(report_table(sample()),
             "AGENT  PROBE         EXPECTED  GOT\n"
             "-      table         whole     whole             ok\n"
-            "alpha  gateway-icmp  refused   left through \"x\"  FAILED\n");
+            "alpha  gateway-icmp  refused   left through \"x\"  FAILED\n"
+            "1 of 2 checks FAILED\n"
+            "  next: stile-netns repair\n");
+}
+
+TEST(NetnsReport, TableOfAWholeFenceWithoutADaemonNamesAnotherWayOut) {
+  auto report = sample();
+  report.rows.back().is_of_fence = false;
+  EXPECT_TRUE(report_table(report).ends_with("1 of 2 checks FAILED\n  next: stile doctor\n"));
+  report.rows.pop_back();
+  EXPECT_EQ(report_table(report),
+            "AGENT  PROBE  EXPECTED  GOT\n-      table  whole     whole  ok\n");
 }
 
 TEST(NetnsReport, JsonIsReadableAndSaysTheSame) {
@@ -56,6 +67,8 @@ TEST(NetnsReport, MetricsHaveHelpTypeAndOneSamplePerProbe) {
       "# TYPE stile_fence_last_check_timestamp_seconds gauge\n"
       "stile_fence_last_check_timestamp_seconds 1794816000\n");
 }
+
+TEST(NetnsList, TableOfNobodySaysSo) { EXPECT_EQ(list_table({}), "no agent has a namespace\n"); }
 
 TEST(NetnsList, JsonOfNobodyIsAnEmptyArray) { EXPECT_EQ(list_json({}), "[]\n"); }
 

@@ -38,8 +38,9 @@ def test_everything_is_as_expected_behind_a_whole_fence(shared_world):
 def test_table_names_probe_expected_and_got(shared_world):
     lines = shared_world.host.tool("check", "alpha", check=False).stdout.splitlines()
     assert lines[0].split() == ["AGENT", "PROBE", "EXPECTED", "GOT"]
-    assert "metadata-tcp-80" in " ".join(lines) and all(line.endswith(" ok") for line in lines[1:-1])
-    assert lines[-1].split()[:2] == ["-", "daemon"] and lines[-1].endswith("FAILED")
+    assert "metadata-tcp-80" in " ".join(lines) and all(line.endswith(" ok") for line in lines[1:-3])
+    assert lines[-3].split()[:2] == ["-", "daemon"] and lines[-3].endswith("FAILED")
+    assert lines[-2:] == [f"1 of {len(lines) - 3} checks FAILED", "  next: stile doctor"]
 
 
 def test_a_daemon_that_is_not_there_is_told_with_what_to_type(shared_world):

@@ -129,11 +129,11 @@ def test_without_a_network_every_request_is_refused(fence):
 
 def test_a_dry_run_prints_everything_and_runs_nothing(fence, workspace):
     given = card(fence, workspace, allowed_hosts=["a.test"], denied_hosts=["b.test"], environment={"TOKEN": "planted"},
-                 resource_limits={"memory_mb": 512}, command=["touch", "/workspace/ran"])
+                 resource_limits={"memory_mb": 512}, command=["touch", "/workspace/ran", "not this"])
     done = fence.run("--card", given, "--dry-run", command=[], config="")
     assert done.code == 0, done
     for text in ('allow = ["a.test"]', 'deny = ["b.test"]', f"/workspace: writable, {workspace} of the host",
-                 "/usr: read-only", "127.0.0.1:3128", "TOKEN", "memory_mb = 512", "touch /workspace/ran"):
+                 "/usr: read-only", "127.0.0.1:3128", "TOKEN", "memory_mb = 512", "touch /workspace/ran 'not this'\n"):
         assert text in done.out, (text, done.out)
     assert "planted" not in done.out
     assert not (workspace / "ran").exists()

@@ -190,8 +190,17 @@ def test_reconfigure_says_why_the_daemon_refused(front):
     front.conf.write_text(front.conf.read_text().replace(port, f"{front.address[0]}:1"))
     done = front.do("-k", "reconfigure")
     assert done.returncode == 1
-    assert "reload refused" in done.stderr and "listen" in done.stderr
+    assert "reload refused" in done.stderr and "http_port: changed, but only a restart" in done.stderr
     assert front.ask("a.test").allowed
+
+
+def test_a_log_without_a_chain_has_no_head(front):
+    front.do()
+    assert front.do("-k", "rotate").returncode == 0
+    assert front.do("-k", "shutdown").returncode == 0
+    front.ends()
+    said = (front.logs / "cache.log").read_text()
+    assert "audit: reopened\n" in said and "audit: stopped\n" in said
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: a file that only root can read")

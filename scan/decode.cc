@@ -43,25 +43,28 @@ class RunReader {
       append_hex(run.substr(inner.first, inner.end - inner.first));
       if (inner.end - inner.first == run.size()) return;
     } while (inner.end < run.size());
-    const std::string_view bits = bits_of_base64(run, bits_);
-    const std::size_t offsets = tries_offsets_ ? 4 : 1;
-    for (std::size_t offset = 0; offset < offsets; ++offset) {
-      append_decoded(bits_from(offset, run.size(), bits, shifted_));
-    }
+    append_bits(bits_of_base64(run, bits_), 6, run.size(), tries_offsets_ ? 4 : 1);
   }
 
  private:
-  void append_decoded(std::string_view decoded) {
-    if (least_text_ != 0 && !says_something(decoded, least_text_)) return;
-    out_ += decoded;
-    out_ += '\0';
-  }
-
   // A digit that belongs to something else may be before the run, or after it.
   void append_hex(std::string_view run) {
     if (run.empty()) return;
-    append_decoded(bits_of_hex(run, bits_));
-    if (tries_offsets_ || run.size() % 2 == 1) append_decoded(bits_of_hex(run.substr(1), bits_));
+    append_bits(bits_of_hex(run, bits_), 4, run.size(),
+                tries_offsets_ || run.size() % 2 == 1 ? 2 : 1);
+  }
+
+  // What the bits say from the first characters on, each with so many bits.
+  void append_bits(std::string_view bits, std::size_t bits_of_each, std::size_t characters,
+                   std::size_t offsets) {
+    Shifts shifts = 0;
+    for (std::size_t i = 0; i < offsets; ++i) shifts |= shift_of(i * bits_of_each);
+    if (least_text_ != 0) shifts = telling_shifts(bits, shifts, least_text_);
+    for (std::size_t i = 0; i < offsets; ++i) {
+      if ((shifts & shift_of(i * bits_of_each)) == 0) continue;
+      out_ += bytes_from(i * bits_of_each, bits_of_each * (characters - i) / 8, bits, shifted_);
+      out_ += '\0';
+    }
   }
 
   bool tries_offsets_;

@@ -10,9 +10,13 @@
 
 namespace stile::scan {
 
+struct Unescaped {
+  std::string_view text;
+  bool may_have_more;  // escapes, which were encoded themselves
+};
 // The text without percent escapes, and those of JSON and JavaScript strings, in `room`. nullopt:
 // there are none.
-[[nodiscard]] std::optional<std::string_view> unescape(std::string_view text, Bytes& room);
+[[nodiscard]] std::optional<Unescaped> unescape(std::string_view text, Bytes& room);
 
 // Appends what the runs of base64 (both alphabets, with and without padding, also in lines) and of
 // hexadecimal digits stand for, with a zero byte after each. Runs that are too short for a key

@@ -179,13 +179,9 @@ STILE_AVX2 std::uint64_t in_range(const char* at, char first, char last) noexcep
   // Moves the first one to the least number, so that one comparison is enough.
   const __m256i shift = _mm256_set1_epi8(static_cast<char>(-128 - first));
   const __m256i most = _mm256_set1_epi8(static_cast<char>(-128 + last - first));
-  const auto* from = reinterpret_cast<const __m256i*>(at);
-  const __m256i low = _mm256_add_epi8(_mm256_loadu_si256(from), shift);
-  const __m256i high = _mm256_add_epi8(_mm256_loadu_si256(from + 1), shift);
-  const auto others_low = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(low, most)));
-  const auto others_high =
-      static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(high, most)));
-  return ~(others_low | std::uint64_t{others_high} << 32U);
+  const __m256i low = _mm256_add_epi8(load_32(at), shift);
+  const __m256i high = _mm256_add_epi8(load_32(at + 32), shift);
+  return ~mask_of(_mm256_cmpgt_epi8(low, most), _mm256_cmpgt_epi8(high, most));
 }
 
 // The first place before `to` at which may_be_number() holds and no digit is before it, or where

@@ -2,8 +2,10 @@
 #include "scan/decode.h"
 
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <algorithm>
+#include <random>
 
 #include "base/base64.h"
 #include "samples.h"
@@ -13,7 +15,8 @@ namespace {
 
 std::string unescaped(std::string_view text) {
   Bytes room;
-  return std::string{unescape(text, room).value_or("(none)")};
+  const auto plain = unescape(text, room);
+  return plain ? std::string{plain->text} : "(none)";
 }
 
 TEST(Unescape, ReadsPercentAndJson) {
@@ -43,6 +46,58 @@ TEST(Unescape, FindsEscapesAtEveryPlaceOfABlock) {
       expected[at] = '\t';
       EXPECT_EQ(unescaped(text), expected);
     }
+  }
+}
+
+// One character after the other: each time the longest escape that is there.
+std::string simply_unescaped(std::string_view text) {
+  static const RE2 escape{
+      R"(^(?:%([[:xdigit:]]{2})|\\x([[:xdigit:]]{2})|\\u([[:xdigit:]]{4})|\\([nrt"'/\\])))"};
+  std::string out;
+  while (!text.empty()) {
+    re2::StringPiece rest{text.data(), text.size()};
+    std::string percent, x, u, other;
+    if (!RE2::Consume(&rest, escape, &percent, &x, &u, &other)) {
+      out += text[0];
+      text.remove_prefix(1);
+      continue;
+    }
+    if (const std::string digits = percent + x + u; !digits.empty()) {
+      const unsigned long value = std::stoul(digits, nullptr, 16);
+      out += digits.size() == 4 && value >= 0x80 ? '?' : static_cast<char>(value);
+    } else {
+      out += other == "n" || other == "r" ? '\n' : other == "t" ? '\t' : other[0];
+    }
+    text = {rest.data(), rest.size()};
+  }
+  return out;
+}
+
+// All characters that are a part of some escape, in any order, with more or less between them.
+TEST(Unescape, ReadsWhatASimpleReaderReads) {
+  std::mt19937 numbers{1};
+  constexpr std::string_view parts = "%%\\\\\\\\uxnrt\"'/0234567abcdefAF5c5cg\x80";
+  for (unsigned round = 0; round < 30'000; ++round) {
+    std::string text = samples::random_text(numbers() % 300, round, parts);
+    if (round % 3 == 0) {
+      for (char& c : text) c = numbers() % 8 == 0 ? c : 'z';
+    }
+    Bytes room;
+    const auto plain = unescape(text, room);
+    const std::string expected = simply_unescaped(text);
+    ASSERT_EQ(plain ? std::string{plain->text} : text, expected) << text;
+    if (plain && !plain->may_have_more) {
+      ASSERT_EQ(simply_unescaped(expected), expected) << text;
+    }
+  }
+}
+
+TEST(Unescape, KnowsWhetherThereMayBeMore) {
+  Bytes room;
+  EXPECT_FALSE(unescape(R"({\"a\": \"b\/c\td\n\"})", room)->may_have_more);
+  for (const std::string_view text :
+       {R"(\\n)", R"(\%6e)", "%%334%31", R"(\u00\u0034\u0031)", "%25", "%5cn"}) {
+    EXPECT_TRUE(unescape(text, room)->may_have_more) << text;
   }
 }
 

@@ -83,7 +83,8 @@ bool is_card(std::string_view digits, std::string_view text, std::size_t end) {
          !is_listed(test_cards, digits);
 }
 
-// Digits alone, or in the groups that are printed on cards, with one kind of separator.
+// Digits alone, or in the groups that are printed on cards, with one kind of separator. A form
+// sends a space as `+`.
 bool is_card_at(std::string_view text, std::size_t at) {
   constexpr std::size_t most = 17;
   constexpr std::array<std::array<std::size_t, 4>, 3> layouts{
@@ -92,7 +93,7 @@ bool is_card_at(std::string_view text, std::size_t at) {
   if (first >= 14 && first < most) return is_card(text.substr(at, first), text, at + first);
   if (first != 4 || at + 4 >= text.size()) return false;
   const char separator = text[at + 4];
-  if (separator != ' ' && separator != '-') return false;
+  if (separator != ' ' && separator != '-' && separator != '+') return false;
   return std::any_of(layouts.begin(), layouts.end(), [&](const auto& sizes) {
     std::string digits;
     std::size_t i = at;
@@ -116,7 +117,7 @@ bool is_iban_at(std::string_view text, std::size_t at) {
   for (; i < text.size() && iban.size() < country->size; ++i) {
     if (is_in(digit | upper, text[i])) {
       iban += text[i];
-    } else if (text[i] != ' ' || iban.size() % 4 != 0) {
+    } else if ((text[i] != ' ' && text[i] != '+') || iban.size() % 4 != 0) {
       return false;
     }
   }

@@ -189,7 +189,7 @@ Steps Search::look(std::string_view text, unsigned layer) {
   }
   if (layer >= most_layers) co_return;
   std::string decoded;
-  append_decoded_runs(text, layer == 0, texts_->least_text(), decoded);
+  append_decoded_runs(text, texts_->least_text(), decoded);
   if (decoded.size() >= least_decoded) co_await look(decoded, layer + 1);
 }
 

@@ -15,7 +15,8 @@ namespace {
 // What a backslash and this character stand for; 0: nothing, or it takes more characters.
 constexpr std::array<char, 256> short_escapes = [] {
   std::array<char, 256> table{};
-  table['n'] = table['r'] = '\n';
+  table['n'] = '\n';
+  table['r'] = '\r';
   table['t'] = '\t';
   for (const char c : {'"', '\'', '/', '\\'}) table[static_cast<unsigned char>(c)] = c;
   return table;

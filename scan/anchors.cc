@@ -44,25 +44,36 @@ std::size_t window_of(std::string_view text) noexcept {
   return best;
 }
 
-// Which halves of bytes the windows of a group have.
-struct Group {
-  std::array<std::uint16_t, Anchors::least_bytes> low{}, high{};
-
-  void add(std::string_view window) noexcept {
-    for (std::size_t at = 0; at < Anchors::least_bytes; ++at) {
-      const auto byte = static_cast<unsigned char>(window[at]);
-      low[at] = static_cast<std::uint16_t>(low[at] | 1U << (byte & 15U));
-      high[at] = static_cast<std::uint16_t>(high[at] | 1U << (byte >> 4U));
-    }
+// How many windows of a group have each half of a byte.
+class Group {
+ public:
+  void add(std::string_view window, int times) noexcept {
+    for (std::size_t at = 0; at < halves_.size(); ++at) halves_[at][half_of(window, at)] += times;
   }
   // How many three bytes pass.
-  [[nodiscard]] int width() const noexcept {
-    int product = 1;
-    for (std::size_t at = 0; at < Anchors::least_bytes; ++at) {
-      product *= std::popcount(low[at]) * std::popcount(high[at]);
+  [[nodiscard]] long width() const noexcept {
+    long product = 1;
+    for (const auto& counts : halves_) {
+      product *= std::count_if(counts.begin(), counts.end(), [](int n) { return n > 0; });
     }
     return product;
   }
+  // How many more do with this one.
+  [[nodiscard]] long growth(std::string_view window) const noexcept {
+    Group wider = *this;
+    wider.add(window, 1);
+    return wider.width() - width();
+  }
+
+ private:
+  // The three lower ones, and the upper one of the last byte.
+  static std::size_t half_of(std::string_view window, std::size_t at) noexcept {
+    const bool is_upper = at == Anchors::least_bytes;
+    const auto byte = static_cast<unsigned char>(window[is_upper ? at - 1 : at]);
+    return is_upper ? byte >> 4U : byte & 15U;
+  }
+
+  std::array<std::array<int, 16>, Anchors::least_bytes + 1> halves_{};
 };
 
 bool can_begin(const Anchors::Tables& tables, const char* at) noexcept {
@@ -73,38 +84,54 @@ bool can_begin(const Anchors::Tables& tables, const char* at) noexcept {
 }
 
 #if defined(STILE_AVX2)
-STILE_AVX2 __m256i load(const std::array<std::uint8_t, 16>& table) noexcept {
+STILE_AVX2 __m256i load_table(const std::array<std::uint8_t, 16>& table) noexcept {
   return _mm256_broadcastsi128_si256(
       _mm_loadu_si128(reinterpret_cast<const __m128i*>(table.data())));
 }
 
-// The groups of 32 places, by one of their bytes.
-STILE_AVX2 __m256i groups_of(__m256i low, __m256i high, const char* at) noexcept {
-  const __m256i half = _mm256_set1_epi8(15);
-  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-  return _mm256_and_si256(
-      _mm256_shuffle_epi8(low, _mm256_and_si256(bytes, half)),
-      _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half)));
-}
+// The groups that can have a window at each of 32 places. A shuffle looks up the lower half of a
+// byte, and gives zero if the byte is not ASCII.
+template <bool are_ascii>
+class Windows {
+ public:
+  STILE_AVX2 explicit Windows(const Anchors::Tables& tables) noexcept
+      : low_{load_table(tables.low[0]), load_table(tables.low[1]), load_table(tables.low[2])},
+        high_{load_table(tables.high)} {}
 
-// Up to where fewer than 32 places are left, or `places` may not have room for 32 more. The halves
+  STILE_AVX2 __m256i operator()(const char* at) const noexcept {
+    const __m256i last = load_32(at + 2);
+    const __m256i upper = _mm256_and_si256(_mm256_srli_epi16(last, 4), _mm256_set1_epi8(15));
+    return _mm256_and_si256(
+        _mm256_and_si256(groups_of(low_[0], load_32(at)), groups_of(low_[1], load_32(at + 1))),
+        _mm256_and_si256(groups_of(low_[2], last), _mm256_shuffle_epi8(high_, upper)));
+  }
+
+ private:
+  STILE_AVX2 static __m256i groups_of(__m256i table, __m256i bytes) noexcept {
+    if constexpr (!are_ascii) bytes = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
+    return _mm256_shuffle_epi8(table, bytes);
+  }
+
+  __m256i low_[Anchors::least_bytes];  // NOLINT(*-avoid-c-arrays)
+  __m256i high_;
+};
+
+// Up to where fewer than 64 places are left, or `places` may not have room for 64 more. The halves
 // of bytes match too often; the whole bytes decide.
-STILE_AVX2 std::size_t next_by_32(const Anchors::Tables& tables, std::string_view in,
+template <bool are_ascii>
+STILE_AVX2 std::size_t next_by_64(const Anchors::Tables& tables, std::string_view in,
                                   std::size_t from, Anchors::Places& places) noexcept {
-  constexpr std::size_t step = 32;
-  const __m256i low0 = load(tables.low[0]), high0 = load(tables.high[0]);
-  const __m256i low1 = load(tables.low[1]), high1 = load(tables.high[1]);
-  const __m256i low2 = load(tables.low[2]), high2 = load(tables.high[2]);
+  constexpr std::size_t step = 64;
+  const Windows<are_ascii> windows{tables};
   for (; from + step + Anchors::least_bytes - 1 <= in.size(); from += step) {
-    if (places.count + step > places.at.size()) break;
     const char* at = in.data() + from;
-    const __m256i found = _mm256_and_si256(
-        _mm256_and_si256(groups_of(low0, high0, at), groups_of(low1, high1, at + 1)),
-        groups_of(low2, high2, at + 2));
-    if (_mm256_testz_si256(found, found) != 0) continue;
-    const __m256i none = _mm256_cmpeq_epi8(found, _mm256_setzero_si256());
-    for (auto hits = ~static_cast<std::uint32_t>(_mm256_movemask_epi8(none)); hits != 0;
-         hits &= hits - 1) {
+    const __m256i low = windows(at), high = windows(at + 32);
+    const __m256i any = _mm256_or_si256(low, high);
+    if (_mm256_testz_si256(any, any) != 0) continue;
+    if (places.count + step > places.at.size()) break;
+    const __m256i zero = _mm256_setzero_si256();
+    const std::uint64_t none = mask_of(_mm256_cmpeq_epi8(low, zero), _mm256_cmpeq_epi8(high, zero));
+    for (std::uint64_t hits = ~none; hits != 0; hits &= hits - 1) {
       const auto place = static_cast<std::size_t>(std::countr_zero(hits));
       places.at[places.count] = from + place;
       places.count += can_begin(tables, at + place) ? 1U : 0U;
@@ -112,8 +139,14 @@ STILE_AVX2 std::size_t next_by_32(const Anchors::Tables& tables, std::string_vie
   }
   return from;
 }
+
+std::size_t next_by_64(const Anchors::Tables& tables, std::string_view in, std::size_t from,
+                       Anchors::Places& places) noexcept {
+  return tables.are_ascii ? next_by_64<true>(tables, in, from, places)
+                          : next_by_64<false>(tables, in, from, places);
+}
 #else
-std::size_t next_by_32(const Anchors::Tables&, std::string_view, std::size_t from,
+std::size_t next_by_64(const Anchors::Tables&, std::string_view, std::size_t from,
                        Anchors::Places&) noexcept {
   return from;
 }
@@ -129,29 +162,35 @@ Anchors::Anchors(std::span<const std::string_view> texts) {
   }
   std::stable_sort(texts_.begin(), texts_.end(),
                    [](const Text& a, const Text& b) { return a.key < b.key; });
+  const auto window_at = [&](std::size_t i) {
+    return texts_[i].text.substr(texts_[i].window, least_bytes);
+  };
+  // Each goes to the group that lets through the fewest others with it, and then again when all
+  // others have their groups.
   std::array<Group, groups> all{};
-  for (const Text& text : texts_) {
-    const std::string_view window = text.text.substr(text.window, least_bytes);
-    // The group that lets through the fewest others with it.
-    std::size_t best = 0;
-    int least = -1;
-    for (std::size_t i = 0; i < groups; ++i) {
-      Group wider = all[i];
-      wider.add(window);
-      const int growth = wider.width() - all[i].width();
-      if (least < 0 || growth < least) {
-        least = growth;
-        best = i;
-      }
+  std::vector<std::size_t> group_of(texts_.size());
+  constexpr int rounds = 4;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      const std::string_view window = window_at(i);
+      if (round > 0) all[group_of[i]].add(window, -1);
+      const auto best = std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+        return a.growth(window) < b.growth(window);
+      });
+      best->add(window, 1);
+      group_of[i] = static_cast<std::size_t>(best - all.begin());
     }
-    all[best].add(window);
-    const auto bit = static_cast<std::uint8_t>(1U << best);
+  }
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    const auto bit = static_cast<std::uint8_t>(1U << group_of[i]);
+    const std::string_view window = window_at(i);
     for (std::size_t at = 0; at < least_bytes; ++at) {
       const auto byte = static_cast<unsigned char>(window[at]);
       tables_.whole[at][byte] |= bit;
       tables_.low[at][byte & 15U] |= bit;
-      tables_.high[at][byte >> 4U] |= bit;
+      tables_.are_ascii = tables_.are_ascii && byte < 0x80;
     }
+    tables_.high[static_cast<unsigned char>(window.back()) >> 4U] |= bit;
   }
 }
 
@@ -168,7 +207,7 @@ std::pair<std::size_t, std::size_t> Anchors::with_window(std::string_view bytes)
 
 std::size_t Anchors::next(std::string_view in, std::size_t from, Places& places) const noexcept {
   places.count = 0;
-  if (has_avx2()) from = next_by_32(tables_, in, from, places);
+  if (has_avx2()) from = next_by_64(tables_, in, from, places);
   if (places.count > places.at.size() / 2) return from;
   for (; from + least_bytes <= in.size() && places.count < places.at.size(); ++from) {
     places.at[places.count] = from;

@@ -15,15 +15,18 @@ class Anchors {
  public:
   static constexpr std::size_t least_bytes = 3;
 
-  // For each of the three bytes of a window, the groups of texts that can have it there. A table
-  // for single bytes, and two for its halves, which the processor can look up 32 at a time.
+  // For each of the three bytes of a window, the groups of texts that can have it there. Tables for
+  // whole bytes, and for halves of bytes, which the processor can look up 32 at a time: the lower
+  // halves, and of the last byte also the upper half.
   struct Tables {
     std::array<std::array<std::uint8_t, 256>, least_bytes> whole{};
-    std::array<std::array<std::uint8_t, 16>, least_bytes> low{}, high{};
+    std::array<std::array<std::uint8_t, 16>, least_bytes> low{};
+    std::array<std::uint8_t, 16> high{};
+    bool are_ascii = true;  // all windows
   };
   // Places that can have a window.
   struct Places {
-    std::array<std::size_t, 64> at;
+    std::array<std::size_t, 128> at;
     std::size_t count;
   };
 

@@ -22,7 +22,7 @@ class Bytes {
   std::size_t size_ = 0;
 };
 
-// Functions that write blocks may write so many bytes more than they return.
-inline constexpr std::size_t slack = 32;
+// Functions that work on blocks may read or write so many bytes more than they return.
+inline constexpr std::size_t slack = 96;
 
 }  // namespace stile::scan

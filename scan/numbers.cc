@@ -83,7 +83,8 @@ bool is_card(std::string_view digits, std::string_view text, std::size_t end) {
          !is_listed(test_cards, digits);
 }
 
-// Digits alone, or in the groups that are printed on cards, with one kind of separator.
+// Digits alone, or in the groups that are printed on cards, with one kind of separator. A form
+// sends a space as `+`.
 bool is_card_at(std::string_view text, std::size_t at) {
   constexpr std::size_t most = 17;
   constexpr std::array<std::array<std::size_t, 4>, 3> layouts{
@@ -92,7 +93,7 @@ bool is_card_at(std::string_view text, std::size_t at) {
   if (first >= 14 && first < most) return is_card(text.substr(at, first), text, at + first);
   if (first != 4 || at + 4 >= text.size()) return false;
   const char separator = text[at + 4];
-  if (separator != ' ' && separator != '-') return false;
+  if (separator != ' ' && separator != '-' && separator != '+') return false;
   return std::any_of(layouts.begin(), layouts.end(), [&](const auto& sizes) {
     std::string digits;
     std::size_t i = at;
@@ -116,7 +117,7 @@ bool is_iban_at(std::string_view text, std::size_t at) {
   for (; i < text.size() && iban.size() < country->size; ++i) {
     if (is_in(digit | upper, text[i])) {
       iban += text[i];
-    } else if (text[i] != ' ' || iban.size() % 4 != 0) {
+    } else if ((text[i] != ' ' && text[i] != '+') || iban.size() % 4 != 0) {
       return false;
     }
   }
@@ -179,13 +180,9 @@ STILE_AVX2 std::uint64_t in_range(const char* at, char first, char last) noexcep
   // Moves the first one to the least number, so that one comparison is enough.
   const __m256i shift = _mm256_set1_epi8(static_cast<char>(-128 - first));
   const __m256i most = _mm256_set1_epi8(static_cast<char>(-128 + last - first));
-  const auto* from = reinterpret_cast<const __m256i*>(at);
-  const __m256i low = _mm256_add_epi8(_mm256_loadu_si256(from), shift);
-  const __m256i high = _mm256_add_epi8(_mm256_loadu_si256(from + 1), shift);
-  const auto others_low = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(low, most)));
-  const auto others_high =
-      static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(high, most)));
-  return ~(others_low | std::uint64_t{others_high} << 32U);
+  const __m256i low = _mm256_add_epi8(load_32(at), shift);
+  const __m256i high = _mm256_add_epi8(load_32(at + 32), shift);
+  return ~mask_of(_mm256_cmpgt_epi8(low, most), _mm256_cmpgt_epi8(high, most));
 }
 
 // The first place before `to` at which may_be_number() holds and no digit is before it, or where

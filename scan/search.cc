@@ -177,17 +177,19 @@ Steps Search::look(std::string_view text, unsigned layer) {
   // What arrived was followed from piece to piece.
   if (layer > 0) co_await look_at_gzip_in(text, layer);
   std::array<Bytes, 2> rooms;
-  for (unsigned round = 0; round < most_unescapes; ++round) {
+  bool may_have_escapes = true;
+  for (unsigned round = 0; round < most_unescapes && may_have_escapes; ++round) {
     const auto plain = unescape(text, rooms[round % 2]);
     if (!plain) break;
-    text = *plain;
+    text = plain->text;
+    may_have_escapes = plain->may_have_more;
     co_await look_once(text);
     // Each time: bytes of compressed data can look like escapes, too.
     co_await look_at_gzip_in(text, layer);
   }
   if (layer >= most_layers) co_return;
   std::string decoded;
-  append_decoded_runs(text, layer == 0, texts_->least_text(), decoded);
+  append_decoded_runs(text, texts_->least_text(), decoded);
   if (decoded.size() >= least_decoded) co_await look(decoded, layer + 1);
 }
 

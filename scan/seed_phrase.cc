@@ -23,7 +23,7 @@ constexpr std::size_t longest_run = 40;
 // Checksums that are computed: these, and one for so many bytes of the text.
 constexpr std::size_t least_checks = 128, bytes_per_check = 64;
 constexpr std::uint16_t letters = lower | upper;
-constexpr CharSet letters_and_space{letters | space};
+constexpr CharSet letters_and_space{"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz \t\r\n+"};
 
 // The list as numbers that have its order, and where the words with each two first letters begin.
 class WordList {
@@ -140,6 +140,8 @@ bool has_phrase_in(Words run, std::size_t most_checks, SeedWork& work) {
   });
 }
 
+// A form sends a space as `+`.
+bool is_between_words(char c) { return is_in(space, c) || c == '+'; }
 bool is_part_of_a_word(char c) { return is_in(word, c) || (c & '\x80') != 0; }
 
 }  // namespace
@@ -178,7 +180,7 @@ bool SeedPhrases::look_up_to(std::size_t to) {
       skip_to_next_stretch();
       continue;
     }
-    if (is_in(space, text_[at_])) {
+    if (is_between_words(text_[at_])) {
       ++at_;
       continue;
     }
@@ -195,7 +197,7 @@ bool SeedPhrases::look_up_to(std::size_t to) {
     run_.push_back(*found);
     at_ = after;
     // Anything but white space ends the run.
-    if (at_ < text_.size() && !is_in(space, text_[at_]) && end_run()) return true;
+    if (at_ < text_.size() && !is_between_words(text_[at_]) && end_run()) return true;
   }
   return to == text_.size() && end_run();
 }

@@ -2,12 +2,14 @@
 //
 // A shape that could also be a part of an image in base64 is matched only where no letter or digit
 // stands before it. Where a shape has a checksum, it decides. Texts that people make up for
-// documentation (xxxx, 1234, EXAMPLE) are not taken for keys: real ones are random.
+// documentation (xxxx, 1234, EXAMPLE) are not taken for keys: real ones are random. In the fields
+// of a form, a space is sent as `+`.
 #include "scan/tokens.h"
 
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <string>
 
 #include "scan/alphabet.h"
 #include "scan/checksum.h"
@@ -62,14 +64,17 @@ bool has_crc32(std::string_view text, std::size_t at, const Shape& shape) {
   return run_length(key, 0, base62, 36) == 36 && crc32_base62(key.substr(0, 30)) == key.substr(30);
 }
 
-// A name and a value: "aws_secret_access_key = …" with the usual punctuation between.
+// A name and a value: "aws_secret_access_key = …" with the usual punctuation between. The value may
+// begin with `+`, too.
 bool is_assigned(std::string_view text, std::size_t at, const Shape& shape) {
-  std::size_t value = at + shape.first.size();
-  constexpr std::string_view between = " \t\"'=:>";
-  const std::size_t limit = std::min(text.size(), value + 8);
-  while (value < limit && between.find(text[value]) != std::string_view::npos) ++value;
+  const std::size_t after = at + shape.first.size(), limit = std::min(text.size(), after + 8);
   const Shape rest{"", shape.set, nullptr, shape.alphabet, shape.least, false};
-  return value > at + shape.first.size() && has_shape(text, value, rest);
+  for (const std::string_view between : {" \t\"'=:>", " \t\"'=:>+"}) {
+    std::size_t value = after;
+    while (value < limit && between.find(text[value]) != std::string_view::npos) ++value;
+    if (value > after && has_shape(text, value, rest)) return true;
+  }
+  return false;
 }
 
 // Telegram: the number of a bot, a colon, then this.
@@ -108,7 +113,8 @@ bool is_pem_key(std::string_view text, std::size_t at, const Shape& shape) {
   const std::string_view label = text.substr(next, longest_label);
   const std::size_t end = label.find("-----");
   if (end == std::string_view::npos) return false;
-  const std::string_view name = label.substr(0, end);
+  std::string name{label.substr(0, end)};
+  std::replace(name.begin(), name.end(), '+', ' ');
   const bool is_pgp = name == "PGP PRIVATE KEY BLOCK";
   if (!is_pgp && !name.ends_with("PRIVATE KEY")) return false;
   next += end + 5;
@@ -202,7 +208,9 @@ constexpr std::array all_shapes{
     Shape{"tskey-api-", Set::tokens, has_shape, word, 40},
     Shape{":AA", Set::tokens, is_telegram, word, 33, true},
     Shape{"-----BEGIN ", Set::private_keys, is_pem_key},
+    Shape{"-----BEGIN+", Set::private_keys, is_pem_key},
     Shape{"Private-Lines: ", Set::private_keys, is_putty_key},
+    Shape{"Private-Lines:+", Set::private_keys, is_putty_key},
     Shape{"AGE-SECRET-KEY-1", Set::private_keys, is_age_key},
 };
 

@@ -2,8 +2,10 @@
 #include "scan/decode.h"
 
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <algorithm>
+#include <random>
 
 #include "base/base64.h"
 #include "samples.h"
@@ -13,7 +15,8 @@ namespace {
 
 std::string unescaped(std::string_view text) {
   Bytes room;
-  return std::string{unescape(text, room).value_or("(none)")};
+  const auto plain = unescape(text, room);
+  return plain ? std::string{plain->text} : "(none)";
 }
 
 TEST(Unescape, ReadsPercentAndJson) {
@@ -46,11 +49,63 @@ TEST(Unescape, FindsEscapesAtEveryPlaceOfABlock) {
   }
 }
 
+// One character after the other: each time the longest escape that is there.
+std::string simply_unescaped(std::string_view text) {
+  static const RE2 escape{
+      R"(^(?:%([[:xdigit:]]{2})|\\x([[:xdigit:]]{2})|\\u([[:xdigit:]]{4})|\\([nrt"'/\\])))"};
+  std::string out;
+  while (!text.empty()) {
+    re2::StringPiece rest{text.data(), text.size()};
+    std::string percent, x, u, other;
+    if (!RE2::Consume(&rest, escape, &percent, &x, &u, &other)) {
+      out += text[0];
+      text.remove_prefix(1);
+      continue;
+    }
+    if (const std::string digits = percent + x + u; !digits.empty()) {
+      const unsigned long value = std::stoul(digits, nullptr, 16);
+      out += digits.size() == 4 && value >= 0x80 ? '?' : static_cast<char>(value);
+    } else {
+      out += other == "n" ? '\n' : other == "r" ? '\r' : other == "t" ? '\t' : other[0];
+    }
+    text = {rest.data(), rest.size()};
+  }
+  return out;
+}
+
+// All characters that are a part of some escape, in any order, with more or less between them.
+TEST(Unescape, ReadsWhatASimpleReaderReads) {
+  std::mt19937 numbers{1};
+  constexpr std::string_view parts = "%%\\\\\\\\uxnrt\"'/0234567abcdefAF5c5cg\x80";
+  for (unsigned round = 0; round < 30'000; ++round) {
+    std::string text = samples::random_text(numbers() % 300, round, parts);
+    if (round % 3 == 0) {
+      for (char& c : text) c = numbers() % 8 == 0 ? c : 'z';
+    }
+    Bytes room;
+    const auto plain = unescape(text, room);
+    const std::string expected = simply_unescaped(text);
+    ASSERT_EQ(plain ? std::string{plain->text} : text, expected) << text;
+    if (plain && !plain->may_have_more) {
+      ASSERT_EQ(simply_unescaped(expected), expected) << text;
+    }
+  }
+}
+
+TEST(Unescape, KnowsWhetherThereMayBeMore) {
+  Bytes room;
+  EXPECT_FALSE(unescape(R"({\"a\": \"b\/c\td\n\"})", room)->may_have_more);
+  for (const std::string_view text :
+       {R"(\\n)", R"(\%6e)", "%%334%31", R"(\u00\u0034\u0031)", "%25", "%5cn"}) {
+    EXPECT_TRUE(unescape(text, room)->may_have_more) << text;
+  }
+}
+
 TEST(DecodedRuns, AreReadFromEachOffset) {
   const std::string text = "a text that is long enough";
   for (const std::string before : {"", "x", "xy", "xyz"}) {
     std::string out;
-    append_decoded_runs(before + samples::url_base64(text), true, 0, out);
+    append_decoded_runs(before + samples::url_base64(text), 0, out);
     EXPECT_NE(out.find(text.substr(0, text.size() - 1)), std::string::npos) << before;
   }
 }
@@ -81,7 +136,7 @@ TEST(DecodedRuns, AreDecodedToTheirLastWholeByte) {
       expected += simply_decoded(std::string_view{run}.substr(offset)) + "\0"s;
     }
     std::string out;
-    append_decoded_runs("(" + run + ")", true, 0, out);
+    append_decoded_runs("(" + run + ")", 0, out);
     EXPECT_EQ(out, expected) << run;
   }
 }
@@ -92,8 +147,10 @@ TEST(DecodedRuns, AreFoundAtEveryPlaceOfABlock) {
       const std::string run = samples::random_text(size, static_cast<unsigned>(size), "+/-_zZ09");
       for (const std::string edge : {"@", "[", "`", "{", ":", ".", ",", "^", "\x80", "\xff"}) {
         std::string out;
-        append_decoded_runs(std::string(before, '.') + edge + run + edge + "abc ", false, 0, out);
-        EXPECT_EQ(out.size(), size < 22 ? 0 : 6 * size / 8 + 1) << before << edge << run;
+        append_decoded_runs(std::string(before, '.') + edge + run + edge + "abc ", 0, out);
+        std::size_t expected = 0;
+        for (std::size_t offset = 0; offset < 4; ++offset) expected += 6 * (size - offset) / 8 + 1;
+        EXPECT_EQ(out.size(), size < 22 ? 0 : expected) << before << edge << run;
       }
     }
   }
@@ -105,35 +162,32 @@ TEST(DecodedRuns, AreReadOverLines) {
   const std::string encoded = base64(text);
   for (std::size_t i = 0; i < encoded.size(); i += 64) lines += encoded.substr(i, 64) + "\n";
   std::string out;
-  append_decoded_runs("before\n\n" + lines + "\nafter", false, 0, out);
+  append_decoded_runs("before\n\n" + lines + "\nafter", 0, out);
   EXPECT_NE(out.find(text), std::string::npos);
 }
 
 TEST(DecodedRuns, LeaveShortWordsAlone) {
   std::string out;
-  append_decoded_runs("ordinary words, a_long_identifier_x and a hash 0123456789abcdef", true, 0,
-                      out);
+  append_decoded_runs("ordinary words, a_long_identifier_x and a hash 0123456789abcdef", 0, out);
   EXPECT_EQ(out, "");
 }
 
 TEST(WholeGroup, IsAMultipleOf64FromTheBeginning) {
-  for (const std::string line_break : {"\n", "\r\n"}) {
-    for (const std::size_t line : {60U, 64U, 76U, 1000U}) {
-      std::string text = "word\n";
+  const std::string begin = "some words: ";
+  for (const std::string line_break : {"\n", "\r\n", "\r", "\n    ", "  \r\n\t"}) {
+    for (const std::size_t line : {22U, 40U, 60U, 64U, 76U, 1000U}) {
+      std::string text = begin;
       for (int i = 0; i < 6; ++i) text += std::string(line, 'A') + line_break;
-      for (std::size_t at = 5; at < text.size(); ++at) {
+      for (std::size_t at = begin.size(); at < text.size(); ++at) {
         const std::size_t from = whole_group_before(text, at);
         ASSERT_LE(from, at);
         ASSERT_LE(at - from, most_back);
-        const auto count = std::count(text.begin() + 5, text.begin() + static_cast<int>(from), 'A');
-        const bool is_between = text[at] == '\n' && line_break.size() == 2;
-        if (is_between) continue;
+        const auto count = std::count(text.begin(), text.begin() + static_cast<int>(from), 'A');
         EXPECT_EQ(count % 64, 0) << at << " of lines of " << line;
       }
     }
   }
-  EXPECT_EQ(whole_group_before("not base64: ", 12), 12U);
-  EXPECT_EQ(whole_group_before("short\nlines\n", 12), 12U);
+  EXPECT_EQ(whole_group_before("not base64:", 11), 11U);
 }
 
 }  // namespace

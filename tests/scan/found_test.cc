@@ -9,9 +9,10 @@ namespace {
 
 using namespace samples;
 
-std::string in_lines(const std::string& text) {
+std::string in_lines(const std::string& text, std::size_t size = 76,
+                     const std::string& line_break = "\r\n") {
   std::string out;
-  for (std::size_t i = 0; i < text.size(); i += 76) out += text.substr(i, 76) + "\r\n";
+  for (std::size_t i = 0; i < text.size(); i += size) out += text.substr(i, size) + line_break;
   return out;
 }
 
@@ -29,6 +30,14 @@ const std::vector<Encoding>& encodings() {
       {"in a query", [](S s) { return "/search?q=" + s + "&page=2"; }},
       {"in a path", [](S s) { return "/a/" + s + "/b"; }},
       {"percent where needed", [](S s) { return "q=" + percent(s, false); }},
+      {"in a field of a form",
+       [](S s) {
+         std::string field = percent(s, false);
+         for (std::size_t at = 0; (at = field.find("%20", at)) != std::string::npos;) {
+           field.replace(at, 3, "+");
+         }
+         return "a=1&b=" + field + "&c=2";
+       }},
       {"percent, all of it", [](S s) { return percent(s, true); }},
       {"percent twice", [](S s) { return percent(percent(s, true), true); }},
       {"percent three times", [](S s) { return percent(percent(percent(s, true), true), true); }},
@@ -47,6 +56,16 @@ const std::vector<Encoding>& encodings() {
       {"long base64 in a path",
        [](S s) { return "/v1/objects/" + url_base64(std::string(702, 'x') + ' ' + s + "!"); }},
       {"base64 in lines", [](S s) { return in_lines(base64("some text before " + s)); }},
+      {"base64 in indented lines",
+       [](S s) {
+         return "data: |\n    " + in_lines(base64("some text before " + s), 64, "\n    ");
+       }},
+      {"base64 in short lines", [](S s) { return in_lines(base64("some text " + s), 24, "\n"); }},
+      {"base64 in lines of an old system",
+       [](S s) { return in_lines(base64("some text before " + s), 64, " \r"); }},
+      {"base64 in lines in JSON",
+       [](S s) { return '"' + in_lines(base64("some text before " + s), 64, R"(\r\n)") + '"'; }},
+      {"hexadecimal in lines", [](S s) { return in_lines(hex_of("some text " + s), 40, "\n"); }},
       {"base64 with escaped slashes",
        [](S s) {
          std::string out;
@@ -55,6 +74,10 @@ const std::vector<Encoding>& encodings() {
        }},
       {"base64, percent-encoded", [](S s) { return percent(base64(s), false); }},
       {"base64 twice", [](S s) { return base64(base64(s)); }},
+      {"base64 in a path in base64", [](S s) { return base64("/v1/x/" + url_base64(s)); }},
+      {"base64 behind a letter, three times",
+       [](S s) { return base64("a" + base64("ab" + base64(s))); }},
+      {"hexadecimal behind a digit in base64", [](S s) { return base64("1" + hex_of(s)); }},
       {"base64 three times", [](S s) { return base64(base64(base64(s))); }},
       {"hexadecimal", [](S s) { return hex_of(s); }},
       {"hexadecimal in capitals", [](S s) { return hex_of(s, true); }},
@@ -107,6 +130,26 @@ TEST(ScanFinds, EveryPrivateKeyInEveryEncoding) {
       EXPECT_EQ(found_in(all_sets(), encoding.encode(key.text)), "private-keys")
           << key.name << ", " << encoding.name;
     }
+  }
+}
+
+TEST(ScanFinds, NumbersAndPhrasesInAForm) {
+  EXPECT_EQ(found_in(all_sets(), "a=1&card=4539+5787+6362+1486&b=2"), "payment");
+  EXPECT_EQ(found_in(all_sets(), "a=1&iban=DE75+5121+0800+1245+1261+99&b=2"), "payment");
+  EXPECT_EQ(found_in(all_sets(),
+                     "a=1&phrase=laptop+soccer+kangaroo+trumpet+moon+fatal+portion+"
+                     "never+stand+brave+medal+hair&b=2"),
+            "wallets");
+}
+
+// Each line may be a text of its own.
+TEST(ScanFinds, ATextInEachLine) {
+  const std::string token = tokens()[19].text;  // begins with a word, as many do
+  for (const std::string line_break : {"\n", "\r\n", "\n  ", " \n", "\r"}) {
+    const std::string other = url_base64("some other text of 44 characters, or so"),
+                      lines = other + line_break + url_base64(token) + line_break + other;
+    EXPECT_EQ(found_in(all_sets(), lines), "tokens") << lines;
+    EXPECT_EQ(found_in(all_sets(), base64(lines)), "tokens") << lines;
   }
 }
 

@@ -32,7 +32,7 @@ class WorkerTest : public testing::Test {
   WorkerTest() {
     audit::Log::Options options;
     options.path = "/dev/null";
-    log_ = std::move(*audit::Log::open(std::move(options)));
+    log_ = *audit::Log::open(std::move(options));
     workers_.push_back(std::make_unique<Worker>(shared_, *log_, Worker::Options{}));
   }
 

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/http_text.h"
 #include "config/endpoint.h"
 #include "mcp/gate.h"
 #include "mcp/running_call.h"
@@ -288,7 +289,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     response_.body() = reply.text;
     response_.prepare_payload();
     stream_.expires_after(time_limit);
-    http::async_write(stream_, response_,
+    text_ = http_text(response_);
+    asio::async_write(stream_, asio::buffer(text_),
                       [self = shared_from_this()](beast::error_code ec, std::size_t) {
                         if (ec || !self->response_.keep_alive()) return self->close();
                         self->read();
@@ -302,7 +304,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   beast::flat_buffer buffer_{max_head_bytes + max_message_bytes};
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> response_;
-  std::string session_, new_session_;
+  std::string text_, session_, new_session_;
   RunningCallPtr call_;
   std::deque<std::string> frames_;  // the first one is being written
   bool accepts_events_ = false, has_events_ = false;

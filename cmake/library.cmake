@@ -1,4 +1,5 @@
-# With sanitizers most of a build is the generation of code. Only what every byte of an agent passes is optimised.
+# With sanitizers most of a build is the generation of code. Only what every byte of an agent passes is optimised and
+# has the checks of each pointer.
 set(data_path acl audit base dns dns_answer http intercept net proxy_base scan session tls)
 
 # stile_library(name SOURCES a.cc … LINK public… PRIVATE_LINK private…): one folder, one static library stile::name.
@@ -9,8 +10,8 @@ function(stile_library name)
   target_link_libraries(stile_${name} PUBLIC stile::options ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
   if(STILE_SANITIZE AND name IN_LIST data_path)
     target_compile_options(stile_${name} PRIVATE -O1)
-  endif()
-  if(STILE_FUZZ)  # coverage feedback from the libraries under test, not only from the target's own file
-    target_compile_options(stile_${name} PRIVATE -fsanitize=fuzzer-no-link)
+    if("undefined" IN_LIST STILE_SANITIZE)
+      target_compile_options(stile_${name} PRIVATE -fsanitize=null,alignment)
+    endif()
   endif()
 endfunction()

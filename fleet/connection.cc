@@ -8,6 +8,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
@@ -78,18 +79,13 @@ struct StoreConnection::Stream {
   bool is_closed = false;
 
   [[nodiscard]] beast::tcp_stream& plain() { return beast::get_lowest_layer(wire); }
-  [[nodiscard]] http::request<http::string_body> request(const std::string& path,
-                                                         std::string body) const {
-    http::request<http::string_body> made{http::verb::post, "/v3" + path, 11};
+  [[nodiscard]] std::string request(const std::string& path, const std::string& body) const {
     const bool is_v6 = address.host.find(':') != std::string::npos;
-    made.set(http::field::host,
-             (is_v6 ? '[' + address.host + ']' : address.host) + ':' + address.port);
-    made.set(http::field::content_type, "application/json");
-    made.set(http::field::user_agent, "stile-fleet");
-    if (!token.empty()) made.set(http::field::authorization, token);
-    made.body() = std::move(body);
-    made.prepare_payload();
-    return made;
+    return "POST /v3" + path +
+           " HTTP/1.1\r\nHost: " + (is_v6 ? '[' + address.host + ']' : address.host) + ':' +
+           address.port + (token.empty() ? "" : "\r\nAuthorization: " + token) +
+           "\r\nUser-Agent: stile-fleet\r\nContent-Type: application/json\r\nContent-Length: " +
+           std::to_string(body.size()) + "\r\n\r\n" + body;
   }
   [[nodiscard]] Error problem(const std::string& what, const error_code& ec) const {
     return failed(address.host + ':' + address.port, what, ec);
@@ -137,9 +133,9 @@ asio::awaitable<Result<std::string>> StoreConnection::call(std::string path, std
   Stream& s = *stream_;
   error_code ec;
   auto use = asio::redirect_error(asio::use_awaitable, ec);
-  const auto request = s.request(path, std::move(body));
+  const auto request = s.request(path, body);
   s.plain().expires_after(request_time);
-  co_await http::async_write(s.wire, request, use);
+  co_await asio::async_write(s.wire, asio::buffer(request), use);
   if (ec) co_return s.problem("not sent", ec);
   http::response_parser<http::string_body> parser;
   parser.header_limit(max_head_bytes);
@@ -158,9 +154,9 @@ asio::awaitable<Result<void>> StoreConnection::start_stream(std::string path, st
   Stream& s = *stream_;
   error_code ec;
   auto use = asio::redirect_error(asio::use_awaitable, ec);
-  const auto request = s.request(path, std::move(body));
+  const auto request = s.request(path, body);
   s.plain().expires_after(request_time);
-  co_await http::async_write(s.wire, request, use);
+  co_await asio::async_write(s.wire, asio::buffer(request), use);
   if (ec) co_return s.problem("not sent", ec);
   s.parser.emplace();
   s.parser->header_limit(max_head_bytes);

@@ -20,6 +20,7 @@
 
 #include "base/accept_loop.h"
 #include "base/ascii.h"
+#include "base/http_text.h"
 #include "base/waiting_clients.h"
 #include "config/endpoint.h"
 #include "mcp/gate.h"
@@ -300,7 +301,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     response_.prepare_payload();
     stream_.expires_after(time_limit);
     wait();
-    http::async_write(stream_, response_,
+    text_ = http_text(response_);
+    asio::async_write(stream_, asio::buffer(text_),
                       [self = shared_from_this()](beast::error_code ec, std::size_t) {
                         self->site_->waiting.remove(self.get());
                         if (ec || !self->response_.keep_alive()) return self->close();
@@ -315,7 +317,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   beast::flat_buffer buffer_{max_head_bytes + max_message_bytes};
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> response_;
-  std::string session_, new_session_;
+  std::string text_, session_, new_session_;
   RunningCallPtr call_;
   std::deque<std::string> frames_;  // the first one is being written
   bool accepts_events_ = false, has_events_ = false;

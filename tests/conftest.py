@@ -16,8 +16,11 @@ from harness.certs import Certificates  # noqa: E402
 from harness.stiled import build_folder  # noqa: E402
 from harness.world import World  # noqa: E402
 
-# A shell starts what it puts into the background with SIGINT ignored, and children would inherit that.
+# A shell starts what it puts into the background with SIGINT ignored, nohup ignores SIGHUP, and children would
+# inherit both.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda _number, _frame: None)  # a program that is started gets the default
 
 LONGEST_TEST_SECONDS = int(os.environ.get("STILE_TEST_SECONDS", "60"))
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/http_text.h"
 #include "base/json.h"
 #include "web/assets.h"
 #include "web/client.h"
@@ -105,22 +106,22 @@ class Connection final : public OpenPage,
   }
 
   void begin_stream(Written written) override {
-    head_.emplace(http::status::ok, request().version());
-    add_headers(*head_);
-    head_->set(http::field::content_type, "text/event-stream");
-    head_->set(http::field::connection, "close");  // the stream has no length
-    head_serializer_.emplace(*head_);
+    http::response<http::string_body> head{http::status::ok, request().version()};
+    add_headers(head);
+    head.set(http::field::content_type, "text/event-stream");
+    head.set(http::field::connection, "close");  // the stream has no length
+    frames_ = http_text(head);
     is_writing_ = true;
     stream_.expires_after(time_limit);
-    http::async_write_header(stream_, *head_serializer_,
-                             [self = shared_from_this(), written = std::move(written)](
-                                 beast::error_code ec, std::size_t) {
-                               self->is_writing_ = false;
-                               if (ec) return;
-                               self->stream_.expires_never();
-                               self->watch();
-                               written();
-                             });
+    asio::async_write(stream_, asio::buffer(frames_),
+                      [self = shared_from_this(), written = std::move(written)](
+                          beast::error_code ec, std::size_t) {
+                        self->is_writing_ = false;
+                        if (ec) return;
+                        self->stream_.expires_never();
+                        self->watch();
+                        written();
+                      });
   }
 
   void write(std::string frames, Written written) override {
@@ -349,7 +350,8 @@ class Connection final : public OpenPage,
     if (request().method() == http::verb::head) response_.body().clear();
     stream_.expires_after(time_limit);
     wait();
-    http::async_write(stream_, response_,
+    frames_ = http_text(response_);
+    asio::async_write(stream_, asio::buffer(frames_),
                       [self = shared_from_this()](beast::error_code ec, std::size_t) {
                         self->site_.waiting.remove(self.get());
                         if (ec) return self->close();
@@ -364,8 +366,6 @@ class Connection final : public OpenPage,
   beast::flat_buffer buffer_{max_head_bytes + max_body_bytes};
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> response_;
-  std::optional<http::response<http::empty_body>> head_;
-  std::optional<http::response_serializer<http::empty_body>> head_serializer_;
   std::string set_cookie_, frames_, path_;
   std::vector<std::pair<std::string_view, std::string>> more_headers_;
   std::uint64_t watch_ = 0;  // counts waits for the end, so that an old one ends nothing

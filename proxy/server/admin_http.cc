@@ -1,10 +1,13 @@
 // AdminHttp: /metrics, /healthz and /readyz on their own address.
 #include "proxy/server/admin_http.h"
 
+#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
 #include <optional>
+
+#include "base/http_text.h"
 
 namespace stile::server {
 namespace {
@@ -70,7 +73,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     response_.prepare_payload();
     if (request.method() == http::verb::head) response_.body().clear();
     stream_.expires_after(time_limit);
-    http::async_write(stream_, response_,
+    text_ = http_text(response_);
+    asio::async_write(stream_, asio::buffer(text_),
                       [self = shared_from_this()](beast::error_code ec, std::size_t) {
                         if (!ec && self->response_.keep_alive()) self->read();
                       });
@@ -80,6 +84,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   beast::flat_buffer buffer_{max_header};
   std::optional<http::request_parser<http::empty_body>> parser_;
   http::response<http::string_body> response_;
+  std::string text_;
   const AdminHttp::Pages& pages_;
   std::shared_ptr<int> open_;
 };

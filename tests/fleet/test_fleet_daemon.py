@@ -1,9 +1,8 @@
 """What the daemon takes of a fleet, and from whom: the control socket's action `fleet`, without stile-fleet."""
 
 import json
+import multiprocessing
 import os
-import subprocess
-import sys
 import time
 
 import pytest
@@ -14,21 +13,6 @@ from harness.wait import until
 USER = 61234  # an id that nobody has
 FAR = int((time.time() + 86400) * 1e6)
 AGENT = {"id": "alpha", "source": ["127.0.0.11"], "allow": ["a.test", "b.test"]}
-
-# A member of the control socket's group that is neither root nor stile-fleet.
-HAND_OVER = """
-import os, sys
-sys.path.insert(0, sys.argv[1])
-from harness.control import Control
-from harness.wait import until
-file = os.memfd_create("state")
-os.write(file, sys.argv[3].encode())
-os.lseek(file, 0, os.SEEK_SET)
-control = Control(sys.argv[2])
-control.send("fleet", descriptor=file)
-print(control.read()["error"]["code"])
-print(control.ask("fleet", connected=True)["ok"])
-"""
 
 
 def state(offline=False, **policies):
@@ -44,6 +28,21 @@ def hand_over(daemon, text):
         control.send("fleet", descriptor=file)
         os.close(file)
         return control.read()
+
+
+def become_another():
+    """A member of the control socket's group that is neither root nor stile-fleet."""
+    os.setgroups([])
+    os.setuid(USER)
+
+
+def hand_over_and_connect(socket, text):
+    file = os.memfd_create("state")
+    os.write(file, text.encode())
+    os.lseek(file, 0, os.SEEK_SET)
+    control = Control(socket)
+    control.send("fleet", descriptor=file)
+    return control.read()["error"]["code"], control.ask("fleet", connected=True)["ok"]
 
 
 def verdict(daemon, host):
@@ -63,10 +62,8 @@ def test_only_root_the_daemon_and_stile_fleet_hand_over_a_policy(daemon):
         pytest.skip("needs root to become another user")
     socket = daemon.settings["server"]["control"]
     os.chmod(os.path.dirname(socket), 0o755)
-    tests = next(path for path in sys.path if path.endswith("tests/e2e"))
-    done = subprocess.run(["setpriv", f"--reuid={USER}", f"--regid={os.getegid()}", "--clear-groups", sys.executable, "-c",
-                           HAND_OVER, tests, socket, state(offline=True)], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["forbidden", "True"], done
+    with multiprocessing.get_context("fork").Pool(1, become_another) as another:
+        assert another.apply(hand_over_and_connect, (socket, state(offline=True))) == ("forbidden", True)
     assert verdict(daemon, "a.test") == "allow"
     assert hand_over(daemon, state(offline=True))["ok"]
     assert verdict(daemon, "a.test") == "offline"

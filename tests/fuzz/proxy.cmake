@@ -18,7 +18,7 @@ stile_fuzzer(handover LINK stile::session stile::handover_message)
 stile_fuzzer(name_files LINK stile::dns)
 
 # Whole connections: the real session code on a clock, a network and a disk that the fuzzer plays.
-stile_fuzzer(connection LINK stile::session)
+stile_fuzzer(connection LINK stile::session stile::net stile::intercept)
 target_sources(connection_fuzz PRIVATE
   connection_judge.cc connection_pieces.cc connection_policy.cc connection_world.cc
   simulated_dns.cc simulation.cc)

@@ -1,1 +1,1 @@
-stile_fuzzer(spawn_request LINK stile::spawn)
+stile_fuzzer(spawn_request LINK stile::spawn stile::worker)

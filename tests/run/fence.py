@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from harness.cli import StileRun, environment
+from harness.cli import REPOSITORY, StileRun, environment
 from harness.config import toml
 from harness.stiled import SANITIZER_WORDS, binary
 
@@ -13,13 +13,13 @@ USER = 61234  # an id that nobody has
 
 
 def binary_for_all(folder):
-    """The built command, or a copy of it if other users cannot get to it."""
+    """The built command, or a copy of it and of the capabilities if other users cannot get to them."""
     built = Path(binary("stile")).resolve()
     if all(parent.stat().st_mode & 0o001 for parent in built.parents):
         return str(built)
     folder.chmod(0o755)
-    copied = shutil.copy(built, folder / "stile")
-    return str(copied)
+    shutil.copytree(REPOSITORY / "capabilities", folder / "capabilities")
+    return str(shutil.copy(built, folder / "stile"))
 
 
 class Fence:
@@ -27,6 +27,8 @@ class Fence:
 
     def __init__(self, world, folder, stile_binary, is_user):
         self.world, self.folder, self.binary, self.is_user = world, folder, stile_binary, is_user
+        copied = Path(stile_binary).parent / "capabilities"
+        self.places = {"STILE_CAPABILITIES": str(copied)} if copied.is_dir() else {}
         self.ca_file = str(folder / "ca.pem")
         shutil.copy(world.certificates.ca_file, self.ca_file)
         os.chmod(self.ca_file, 0o644)
@@ -61,7 +63,7 @@ class Fence:
     def start(self, *flags, command, config=None, env=None, wrapper=(), **options):
         options.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.Popen([*wrapper, *self.line(*flags, command=command, config=config)],
-                                cwd=self.folder, env=env or environment(), **options)
+                                cwd=self.folder, env=env or environment(**self.places), **options)
 
     def run(self, *flags, command, config=None, data=b"", seconds=50, env=None, wrapper=(), has_notice=False):
         """`has_notice`: keep the line that tells root that its command cannot write in root's directory."""

@@ -25,9 +25,9 @@ struct RefusedCall {
 // Refuses sockets of families that no network namespace confines (AF_VSOCK reaches a virtual
 // machine's host), io_uring (it could create them without a filtered call), the kernel's keys (the
 // user's keyring is not part of a namespace, and for a key of type dns_resolver the kernel starts a
-// program of the host that asks the host's DNS servers), the kernel's messages (which some hosts show
-// to every user), ioctls that type into the caller's terminal, and changes of the limit that keeps
-// the kernel from starting a program of the host for a crash. Pure.
+// program of the host that asks the host's DNS servers), the kernel's messages (which some hosts
+// show to every user), ioctls that type into the caller's terminal, and changes of the limit that
+// keeps the kernel from starting a program of the host for a crash. Pure.
 [[nodiscard]] std::vector<RefusedCall> refused_calls();
 
 // For this process and its children. System calls of another architecture end the process.

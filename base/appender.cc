@@ -1,6 +1,8 @@
 // Appender: the escaping of JSON strings.
 #include "base/appender.h"
 
+#include <cstring>
+
 #include "base/ascii.h"
 
 namespace stile {

@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -33,11 +32,11 @@ class Appender {
     return static_cast<std::size_t>(at_ - out_.data());
   }
 
-  // Inlined everywhere: most texts are constants of a few bytes, which then take no call.
+  // Inlined everywhere: most texts are constants of a few bytes, which then take no call. An empty
+  // view may have a null pointer, which memcpy must not be given.
   [[gnu::always_inline]] void plain(std::string_view text) noexcept {
     require(text.size());
-    std::memcpy(at_, text.data(), text.size());
-    at_ += text.size();
+    at_ += text.copy(at_, text.size());
   }
   void number(std::uint64_t value) noexcept {
     const auto written = std::to_chars(at_, end_, value);

@@ -16,6 +16,7 @@ TEST(Appender, KeepsWhatIsThereAndEndsAtTheLastByteWritten) {
   {
     Appender line{out, 100};
     line.plain("text ");
+    line.plain({});
     line.number(18446744073709551615U);
     EXPECT_EQ(line.size(), out.find('\0'));
   }

@@ -129,10 +129,11 @@ STILE_AVX2 __m256i gzip_starts(const char* at) noexcept {
 }
 
 // A place at or before the first one at which gzip data begins. std::string_view::find() would stop
-// at each first byte, of which binary data has many.
+// at each first byte, of which binary data has many. No gzip data begins in ASCII.
 STILE_AVX2 std::size_t near_gzip_start(std::string_view bytes, std::size_t at) noexcept {
   for (; at + 64 + gzip_start.size() <= bytes.size(); at += 64) {
     const char* from = bytes.data() + at;
+    if (mask_of(_mm256_or_si256(load_32(from + 1), load_32(from + 33))) == 0) continue;
     const __m256i found = _mm256_or_si256(gzip_starts(from), gzip_starts(from + 32));
     if (_mm256_testz_si256(found, found) == 0) break;
   }

@@ -32,6 +32,8 @@ void Worker::hold_doors(bool on) {
   loop_.post([this, on] {
     for (auto& acceptor : acceptors_) acceptor->hold(on);
     for (auto& names : name_sockets_) names->hold(on);
+    if (!on) return;
+    for (auto it = context_.live.begin(); it != context_.live.end();) (it++)->promise_no_more();
   });
 }
 

@@ -64,7 +64,6 @@ Task<HttpExchange::Reason> HttpExchange::read_push() {
       decoded.clear();
       if (!gunzip->decode(data, decoded, max_decoded)) return false;
       if (push_->feed(decoded) == http::PushReader::State::bad) return false;
-      if (decoded.empty()) break;
     }
     return true;
   };
@@ -89,7 +88,8 @@ Task<HttpExchange::Reason> HttpExchange::read_push() {
       has_ended = step.kind == http::ChunkedDecoder::Step::Kind::end;
     }
     const bool is_complete = push_->state() == http::PushReader::State::complete;
-    if (is_complete && (has_ended || !push_->must_end())) break;
+    const bool is_whole = has_ended && (!gunzip || gunzip->is_complete());
+    if (is_complete && (is_whole || !push_->must_end())) break;
     // Chunks can be far larger than what they carry.
     if (has_ended || used > 4 * http::PushReader::max_bytes) co_return Reason::ref_not_allowed;
     const bool more = co_await read_in_turn();

@@ -81,6 +81,9 @@ class Live : public boost::intrusive::list_base_hook<
   virtual void drain() = 0;
   // End at once.
   virtual void end() = 0;
+  // Another process reads what this one has promised to clients, and then serves: from here on,
+  // nothing more may be promised.
+  virtual void promise_no_more() {}
   // Whether another process can continue it from here.
   [[nodiscard]] virtual bool can_move() const noexcept { return false; }
   // Hands it over and ends here; only if it can_move(). False: the other process is gone.

@@ -49,6 +49,9 @@ Task<> NameConnection::run() {
     std::string answer;
     co_await answer_question(client_.context, asker, query, NameTransport::stream, answer);
     if (answer.empty()) co_return;  // too many, or not a query
+    // Most answers have no line, so that a client that sends many questions at once waits its turn
+    // here.
+    static_cast<void>(co_await client_.context.audit.without_line());
     client_.context.shared.names.write_new();
     const bool sent = co_await client_.send(answer);
     if (!sent) co_return;

@@ -18,6 +18,8 @@ class NameConnection final : public Pooled, public Live {
   void judge_again(const acl::Snapshot& snapshot, bool all) override;
   void drain() override { client_.cancel(acl::Reason::draining); }
   void end() override { client_.cancel(acl::Reason::draining); }
+  // An address that stands for a name. The client asks the other process.
+  void promise_no_more() override { end(); }
   [[nodiscard]] bool describe(ConnectionInfo&) const override { return false; }
 
  private:

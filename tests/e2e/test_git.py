@@ -256,6 +256,16 @@ def test_nothing_of_a_refused_push_reaches_the_origin(strict, body, form):
     assert strict.daemon.audit.entries(event="open") == []
 
 
+@pytest.mark.hostile_bytes
+@pytest.mark.parametrize("more", [gzip.compress(command("refs/heads/main") + b"0000"), b"x", None], ids=range(3))
+def test_a_lone_flush_ends_with_its_gzip_data(strict, more):
+    flush, checksum_bytes = gzip.compress(b"0000"), 8
+    body = flush[:-checksum_bytes] if more is None else flush + more
+    answer = push(strict, body, "Content-Encoding: gzip", chunk=len(flush) - checksum_bytes)
+    assert answer.value("X-Stile-Reason") == "ref-not-allowed"
+    assert strict.origin.requests == []
+
+
 @pytest.mark.parametrize("form", ["whole", "chunked", "gzip"])
 def test_an_allowed_push_reaches_the_origin_as_it_was(raw, form):
     body = command("refs/heads/agent/a") + b"0000PACK" + bytes(range(256)) * 1000

@@ -197,6 +197,21 @@ def test_idle_clients_keep_nobody_out(web, browser):
             sock.close()
 
 
+def test_refused_client_that_goes_on_sending_is_cut(web):
+    with socket.create_connection((web.address, 9129), timeout=30) as sock:
+        sock.sendall(b"GET / HTTP/1.1\r\nX: " + b"a" * 9000)
+        while sock.recv(65536):
+            pass
+
+        def is_cut():
+            try:
+                sock.send(b"a")
+            except OSError:
+                return True
+            return False
+        until(is_cut, 10, "the end of the connection")
+
+
 def test_too_many_pages_are_refused(browser):
     streams = []
     try:

@@ -281,6 +281,30 @@ def test_captured_connections_names_and_sockets_go_to_another_process(street):
     assert json.loads(street.host.tool("check", "--json").stdout)["ok"]
 
 
+ASKS_ON = LIBRARY + """
+def ask_on(conn, name):
+    one = question(name)
+    conn.sendall(struct.pack("!H", len(one)) + one)
+    return socket.inet_ntoa(conn.recv(600)[-4:])
+conn = connect("10.200.0.1", 53)
+known = ask_on(conn, "known.example.test")
+print("asked", flush=True)
+sys.stdin.readline()
+print(error_of(lambda: ask_on(conn, "unknown.example.test")))
+print(address("known.example.test") == known, address("unknown.example.test") != known)
+"""
+
+
+def test_the_old_process_gives_no_name_an_address_that_the_new_one_does_not_know(street):
+    program = street.host.start_tool("exec", "alpha", "--", PYTHON, "-I", "-c", ASKS_ON, stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, text=True)
+    assert program.stdout.readline() == "asked\n"
+    old = street.take_over()
+    said = program.communicate("go on\n", timeout=PATIENCE_SECONDS)[0].split()
+    assert old.wait(PATIENCE_SECONDS) == 0
+    assert said[0] in ("ConnectionResetError", "BrokenPipeError", "OSError") and said[1:] == ["True", "True"]
+
+
 def test_questions_are_answered_all_the_time_while_processes_change(street):
     asker = street.host.start_tool("exec", "alpha", "--", PYTHON, "-I", "-c", LIBRARY + """
 import select

@@ -6,6 +6,8 @@ refute() { if "$@"; then fail "should have failed: $*"; fi; }
 is_active() { guest systemctl --quiet is-active "$1"; }
 property() { guest systemctl show --value --property="$2" "$1"; }
 journal() { guest journalctl --quiet --no-pager --output=cat "$@"; }
+# Reads to the end. After `grep -q`, the writer may fail at the closed pipe, and with pipefail so does the pipeline.
+has() { [[ $(grep -c -e "$1") != 0 ]]; }
 log_lines() { guest sh -c 'cat /var/log/stile/audit.jsonl*' | grep -c "$1"; }
 
 apt_in_guest() {
@@ -77,7 +79,7 @@ Environment=COMMAND=/usr/local/bin/agent
 UNIT
   guest systemctl daemon-reload
   guest systemctl start stile-agent@alpha.service || { journal -u stile-agent@alpha.service; fail "the agent does not start"; }
-  agent_says() { journal -u stile-agent@alpha.service | grep -q "^$1"; }
+  agent_says() { journal -u stile-agent@alpha.service | has "^$1"; }
   wait_for 30 agent_says "is ready"
   agent_says "allowed: hello from the origin"
   agent_says "refused: 403"
@@ -132,13 +134,13 @@ check_reload() {
 }
 
 # The old process serves until the new one has taken over. A stop ends all of them.
-take_overs() { journal -u stiled.service | grep -c 'taken over from'; }
+take_overs() { journal -u stiled.service | grep -c 'taken over from' || true; }
+is_taken_over() { (($(take_overs) > before)); }
 check_restart() {
   local before
-  before=$(take_overs) || true
+  before=$(take_overs)
   guest systemctl restart stiled.service
-  is_taken_over() { (($(take_overs) > before)); }
-  wait_for 30 is_taken_over || { journal -u stiled.service; fail "a restart did not take over"; }
+  wait_for 30 is_taken_over
   [[ $(agent_gets origin.test) == 200 ]]
   guest grep -q '^CapEff:[[:space:]]*0*$' "/proc/$(guest pgrep -n -x stiled)/status"
   guest systemctl --quiet stop stiled.service 2>/dev/null
@@ -163,7 +165,7 @@ check_spawner() {
   is_active agent-spawner.service
   is_active agent-spawner.socket
   [[ $(guest stat -c '%U:%G %a' /run/agent-spawner/spawner.sock) == "root:agent-users 660" ]]
-  spawner_says '{"action":"spawn","task_id":"worker","workspace":"/mnt/agents"}' | grep -q '"status":"spawned"' ||
+  spawner_says '{"action":"spawn","task_id":"worker","workspace":"/mnt/agents"}' | has '"status":"spawned"' ||
     { journal -u sandboxed-agent@worker.service; fail "no worker"; }
   is_active sandboxed-agent@worker.service
   guest stile-netns check worker >"$work/check.log" || { cat "$work/check.log"; fail "stile-netns check worker"; }
@@ -175,7 +177,7 @@ check_services_by_hand() {
   guest systemctl --quiet enable --now stile-web.service
   has_page() { guest curl -sf -o /dev/null http://127.0.0.1:9129/; }
   wait_for 30 has_page
-  guest env STILE_WEB_SOCKET=/run/stile-web/login.sock stile web 2>/dev/null | grep -q 'http://127.0.0.1:9129/'
+  guest env STILE_WEB_SOCKET=/run/stile-web/login.sock stile web 2>/dev/null | has 'http://127.0.0.1:9129/'
   guest systemctl start stile-fleet.service
   has_ended() { ! is_active stile-fleet.service; }
   wait_for 30 has_ended
@@ -184,18 +186,19 @@ check_services_by_hand() {
 
 # The same package with a higher version. What the operator wrote stays, and so does the agent.
 check_upgrade() {
-  local tree=$work/newer before
+  local tree=$work/newer main before
   rm -rf "$tree" && dpkg-deb -R "$package" "$tree"
   sed -i 's/^Version: .*/&+upgrade/' "$tree/DEBIAN/control"
   dpkg-deb --root-owner-group -Zgzip -z1 -b "$tree" "$root/root/newer.deb" >/dev/null
   rm -rf "$tree"
   guest sh -c 'echo "# an operator was here" >>/etc/stile/stile.toml'
-  before=$(property stiled.service MainPID)
+  main=$(property stiled.service MainPID)
+  before=$(take_overs)
   apt_in_guest install -y -o Dpkg::Options::=--force-confold /root/newer.deb
   [[ $(guest dpkg-query -W -f '${Version}' stile) == *+upgrade ]]
-  is_another() { [[ $(property stiled.service MainPID) != "$before" ]]; }
+  is_another() { [[ $(property stiled.service MainPID) != "$main" ]]; }
   wait_for 30 is_another
-  journal -u stiled.service | grep -q 'taken over from' || { journal -u stiled.service; fail "not taken over"; }
+  wait_for 30 is_taken_over
   guest grep -q 'an operator was here' /etc/stile/stile.toml
   for unit in stiled.socket stiled-capture.socket stiled.service stile-fence.service stile-agent@alpha.service \
     stile-spawner.socket sandboxed-agent@worker.service stile-web.service; do
@@ -203,7 +206,7 @@ check_upgrade() {
   done
   [[ $(captured_gets origin.test) == 200 ]]
   [[ $(agent_gets origin.test) == 200 ]]
-  spawner_says '{"action":"list"}' | grep -q '"task_id":"worker"'
+  spawner_says '{"action":"list"}' | has '"task_id":"worker"'
 }
 
 # What the programs wrote themselves: what systemd says of a container is not theirs.

@@ -69,17 +69,33 @@ std::int64_t MinuteCount::seconds_left(UnixMicros now) const noexcept {
   return std::clamp<std::int64_t>(forgotten - second_of(now), 1, most_seconds);
 }
 
-MinuteCount::Saved MinuteCount::saved() const noexcept {
-  const std::lock_guard lock{mutex_};
+MinuteCount::Saved MinuteCount::all() const noexcept {
   return {static_cast<std::uint64_t>(slots_.last * slot_seconds), slots_.sum()};
 }
 
-void MinuteCount::restore(const Saved& saved) noexcept {
+MinuteCount::Saved MinuteCount::saved() const noexcept {
   const std::lock_guard lock{mutex_};
+  return all();
+}
+
+void MinuteCount::restore(const Saved& saved) noexcept {
+  clear();
+  add(saved);
+}
+
+MinuteCount::Saved MinuteCount::clear() noexcept {
+  const std::lock_guard lock{mutex_};
+  const Saved forgotten = all();
   slots_ = {};
-  slots_.last =
+  return forgotten;
+}
+
+void MinuteCount::add(const Saved& saved) noexcept {
+  const std::lock_guard lock{mutex_};
+  const auto slot =
       static_cast<std::int64_t>(std::min<std::uint64_t>(saved.start, last_second)) / slot_seconds;
-  slots_.count[0] = saved.count;
+  slots_.move_to(std::max(slots_.last, slot));
+  slots_.count[0] += saved.count;
 }
 
 }  // namespace stile::acl

@@ -33,6 +33,9 @@ class MinuteCount {
   };
   [[nodiscard]] Saved saved() const noexcept;
   void restore(const Saved& saved) noexcept;
+  // Forgets all requests, which `add` brings back.
+  Saved clear() noexcept;
+  void add(const Saved& saved) noexcept;
 
  private:
   struct Slots {
@@ -44,6 +47,7 @@ class MinuteCount {
     void move_to(std::int64_t slot) noexcept;
   };
   [[nodiscard]] Slots at(UnixMicros now) const noexcept;
+  [[nodiscard]] Saved all() const noexcept;  // locked
 
   mutable std::mutex mutex_;
   Slots slots_;

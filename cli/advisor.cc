@@ -61,15 +61,22 @@ const Situation& Advisor::situation_of(const std::string& agent) {
 
 Advice Advisor::after(const audit::Line& line) {
   const bool is_ask = line.raw(Key::event) == "ask";  // the request is held, and not refused yet
+  if (told_.size() >= most_remembered) told_.clear();
+  if (refused_asks_.size() >= most_remembered) refused_asks_.clear();
+  if (line.raw(Key::event) == "answer" && line.raw(Key::verdict) == "deny") {
+    refused_asks_.insert(line.text(Key::request));
+  }
   if (!is_ask && line.raw(Key::verdict) != "deny") return {};
   if (line.raw(Key::reason).empty()) return {};
-  const auto refused = refused_in(line);
+  auto refused = refused_in(line);
   auto kind = std::string{refused.reason} + ' ' + refused.agent;
   kind.append(" ").append(refused.host).append(":").append(std::to_string(refused.port));
   kind.append(" ").append(refused.ask);  // a later ask for the same is another one
-  if (told_.size() >= most_remembered) told_.clear();
   if (!told_.insert(std::move(kind)).second) return {};
+  const bool is_answered = refused_asks_.count(refused.ask) != 0;
+  if (is_answered) refused.ask.clear();  // it takes no other answer
   auto advice = advice_after(refused, situation_of(refused.agent));
+  if (is_answered && advice.note.empty()) advice.note = "an operator was asked, and said no";
   advice.command = addressed(std::move(advice.command), options_);
   return advice;
 }

@@ -34,6 +34,7 @@ class Advisor {
   bool has_no_daemon_ = false;
   std::map<std::string, Known> known_;
   std::set<std::string> told_;
+  std::set<std::string> refused_asks_;  // by an operator
 };
 
 }  // namespace stile::cli

@@ -112,6 +112,7 @@ int print_agent(const Json& answer, const Terminal& terminal) {
   print_expiry(agent);
   print_patterns("allow", policy, "allow");
   print_patterns("deny", policy, "deny");
+  print_line("opened", joined(list_of(policy, "opened")));
   print_line("revoked", joined(list_of(agent, "revoked")));
   print_line("allow_ip", joined(list_of(policy, "allow_ip")));
   print_line("ports", joined(list_of(policy, "ports")));

@@ -44,7 +44,7 @@ int run_ca(const CaOptions& options) {
                    {},
                    "there is no certificate in " + directory,
                    {},
-                   "the daemon makes it when an agent has a `request` entry or a secret"},
+                   "the daemon makes it when an agent has a `request` or `can` entry or a secret"},
                   {});
   }
   std::cout << all;

@@ -39,6 +39,9 @@ std::string advice_for(const std::string& code, const Json& request) {
   if (action == "revoke" && has(request, "grant")) {
     return "stile agents " + shell_word(text_of(request, "agent")) + "   # lists the grants";
   }
+  if (code == "conflict" && action == "budget-reset") {
+    return "stile agents " + shell_word(text_of(request, "agent"));
+  }
   if (code == "conflict") return action == "answer" ? "stile asks" : "stile agents";
   if (code == "internal") return "journalctl -u stiled -n 50";
   if (code == "unknown-action") return "stiled --version; stile --version   # do they differ?";

@@ -20,6 +20,7 @@ Findings examine(const DoctorOptions& options) {
   std::optional<UsedConfig> config;
   check_config(options.config, findings, config);
   const Json status = check_daemon(options.control, findings);
+  check_fleet(status, findings);
   if (config) {
     const auto& settings = config->loaded.settings;
     if (!status.is_null()) check_listeners(settings, findings);

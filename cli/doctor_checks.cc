@@ -280,6 +280,25 @@ void check_audit(const config::Settings& settings, const Json& status, Findings&
   }
 }
 
+void check_fleet(const Json& status, Findings& findings) {
+  if (!has(status, "fleet")) return;
+  const Json& fleet = object_of(status, "fleet");
+  if (!flag_of(fleet, "connected")) {
+    findings.push_back({"fleet", FindingState::wrong,
+                        "no store was reached for " +
+                            seconds_text(number_of(fleet, "age_seconds")) +
+                            "; the policy that was accepted last stays in force",
+                        "journalctl -u stile-fleet -n 20"});
+  } else {
+    findings.push_back({"fleet", FindingState::good, "connected", {}});
+  }
+  for (const Json& one : list_of(fleet, "refused")) {
+    findings.push_back({"fleet", FindingState::unsure,
+                        text_of(one, "name") + " is refused: " + text_of(one, "reason"),
+                        "stile fleet status"});
+  }
+}
+
 void check_disk(const config::Settings& settings, Findings& findings) {
   if (settings.audit.path != "-") check_space("disk", folder_of(settings.audit.path), findings);
   check_space("disk", settings.server.state_dir, findings);

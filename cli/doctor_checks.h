@@ -27,6 +27,7 @@ void check_config(const std::optional<std::string>& file, Findings& findings,
 void check_listeners(const config::Settings& settings, Findings& findings);
 void check_dns(const config::Settings& settings, Findings& findings);
 void check_audit(const config::Settings& settings, const Json& status, Findings& findings);
+void check_fleet(const Json& status, Findings& findings);
 void check_disk(const config::Settings& settings, Findings& findings);
 void check_clock(const config::Settings& settings, Findings& findings);
 void check_permissions(const config::Settings& settings, Findings& findings);

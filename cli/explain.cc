@@ -100,7 +100,10 @@ void print_explain(const ExplainOptions& options, const Json& answer, const Situ
   const bool is_plain = reason.empty() || reason == "none";
   const Cell headline{verdict + (is_plain ? "" : ' ' + reason)};
   std::cout << terminal.coloured(headline.text, colour_of_explain(verdict)) << "  "
-            << Cell{options.agent + ' ' + options.target}.text << '\n';
+            << Cell{options.agent + ' ' + (options.method.empty() ? "" : options.method + ' ') +
+                    options.target}
+                   .text
+            << '\n';
   Table steps{{{"STEP", {}, {}, 0},
                {"", {}, {}, 0},
                {"RESULT", {}, {}, 0},

@@ -73,8 +73,8 @@ std::string check_time(const std::string& text) {
   return parse_time(text) ? "" : "expected a time such as 2026-11-16T09:00:00Z";
 }
 
-void show_signed(const std::string& name, const Envelope& envelope, std::ostream& out) {
-  out << "signed: " << name << " serial " << envelope.serial << "\n  for    "
+void show(const char* done, const std::string& name, const Envelope& envelope, std::ostream& out) {
+  out << done << ": " << name << " serial " << envelope.serial << "\n  for    "
       << targets_text(envelope) << "\n  from   " << time_text(envelope.not_before) << "\n  until  "
       << time_text(envelope.not_after) << "\n  body   " << printable(envelope.body) << "\n  key    "
       << envelope.signer << '\n';
@@ -90,8 +90,9 @@ int make_keys(const FleetOptions& options) {
   if (!pair) return fleet_failure(pair.error().message);
   const std::string open_half = options.file + ".pub";
   if (!write_key_file(options.file, pair->private_pem, 0600)) {
-    const auto next = errno == EEXIST ? "choose another name; a key is never overwritten" : "";
-    return fleet_failure(system_error(options.file).message, next);
+    const auto* note =
+        errno == EEXIST ? "\n  note: choose another name; a key is never overwritten" : "";
+    return fleet_failure(system_error(options.file).message + note);
   }
   if (!write_key_file(open_half, pair->public_pem, 0644)) {
     return fleet_failure(system_error(open_half).message);
@@ -117,7 +118,7 @@ int sign_file(const FleetOptions& options) {
   if (const auto done = fleet::sign(*key, name, envelope); !done) {
     return fleet_failure(done.error().message);
   }
-  show_signed(name, envelope, std::cerr);
+  show("signed", name, envelope, std::cerr);
   std::cout << fleet::envelope_text(envelope);
   return fine;
 }
@@ -128,7 +129,7 @@ int print_published(const FleetOptions& options, const std::string& name,
     std::cout << dump({{"ok", true}, {"name", name}, {"serial", envelope.serial}}) << '\n';
     return fine;
   }
-  show_signed(name, envelope, std::cout);
+  show("published", name, envelope, std::cout);
   std::cout << "  see: stile fleet status\n";
   return fine;
 }
@@ -180,7 +181,11 @@ int show_status(const FleetOptions& options) {
   auto cluster = open_cluster(options);
   if (!cluster) return fleet_failure(cluster.error().message);
   const auto signers = fleet::read_signers(cluster->settings);
-  if (!signers) return fleet_failure(signers.error().message);
+  if (!signers) {
+    return fleet_failure(signers.error().message +
+                         "\n  note: name the public half of the key as `signers` in [fleet] of " +
+                         options.config);
+  }
   const auto overview = fleet::look(*cluster, *signers);
   if (!overview) return fleet_failure(overview.error().message);
   if (options.json) {

@@ -29,9 +29,11 @@ struct McpOptions {
   std::string spawner, socket, listen, token_file;
 };
 
+// What was refused is for the captain, who has tools in place of commands.
 Error error_of(const CommandFailure& failure) {
-  return {failure.advice.empty() ? failure.message
-                                 : failure.message + "; for the operator: " + failure.advice};
+  const bool is_for_captain = failure.advice.empty() || failure.code == "refused";
+  return {is_for_captain ? failure.message
+                         : failure.message + "; for the operator: " + failure.advice};
 }
 
 // A captain only looks and asks, so read.sock is enough, and is all that it should have.

@@ -48,7 +48,9 @@ CommandOutcome<Answer> ask_spawner(const SpawnerOptions& options, const Json& re
                           ""};
   }
   if (has(answer, "error")) {
-    return CommandFailure{failed, "refused", text_of(answer, "error"), ""};
+    const bool is_of_worker = text_of(request, "action") != "spawn";
+    return CommandFailure{failed, "refused", text_of(answer, "error"),
+                          is_of_worker ? "stile workers" : ""};
   }
   return Answer{std::move(answer)};
 }

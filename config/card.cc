@@ -99,6 +99,20 @@ class CardReader {
   AgentSettings agent_;
 };
 
+// The policy of a fleet is one line, made from the file of the person who signed it: its number
+// says nothing.
+void forget_lines(Node& node) {
+  node.position = {};
+  if (auto* list = std::get_if<Node::Array>(&node.value)) {
+    for (Node& element : *list) forget_lines(element);
+  } else if (auto* table = std::get_if<Node::Table>(&node.value)) {
+    for (Member& member : *table) {
+      member.position = {};
+      forget_lines(member.value);
+    }
+  }
+}
+
 }  // namespace
 
 Checked<AgentSettings> parse_card(std::string_view text, const CardOrigin& origin) {
@@ -107,8 +121,9 @@ Checked<AgentSettings> parse_card(std::string_view text, const CardOrigin& origi
     problems.error({origin.name, 0, 0}, "", "larger than 64 KiB");
     return problems;
   }
-  const auto document = parse_json(text, origin.name);
+  auto document = parse_json(text, origin.name);
   if (!document) return document.error();
+  if (origin.is_of_fleet) forget_lines(*document);
   const auto* table = document->as<Node::Table>();
   if (table == nullptr) {
     problems.error({origin.name, 1, 1}, "", "a card is one JSON object");

@@ -18,6 +18,7 @@ struct CardOrigin {
   // time of receipt.
   UnixMicros since = 0;
   std::optional<std::string> directory;  // relative paths start here; none: paths are absolute
+  bool is_of_fleet = false;
 };
 
 [[nodiscard]] Checked<AgentSettings> parse_card(std::string_view text, const CardOrigin& origin);

@@ -81,7 +81,7 @@ void read_card(const std::string& directory, const std::string& name, const Card
 // An agent of a fleet's policy. It expires with its policy.
 void read_fleet_agent(const FleetAgent& from, const CardSource& source, Cards& cards) {
   RejectedCard rejected{from.file, card_id(from.card), {}};
-  auto agent = parse_card(from.card, {from.file, 0, std::nullopt});
+  auto agent = parse_card(from.card, {from.file, 0, std::nullopt, true});
   if (!agent) {
     rejected.problems = agent.error();
   } else {

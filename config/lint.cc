@@ -64,6 +64,46 @@ void lint_allowed(const AgentSettings& agent, const acl::AgentPolicy& policy,
   }
 }
 
+// A regular expression may match any name.
+bool may_cover(const acl::RuleSet& rules, const acl::Pattern& host) {
+  for (std::uint32_t index = 0; index < rules.size(); ++index) {
+    const acl::Rule& rule = rules.rule(index);
+    const std::string_view name = rules.name(rule);
+    if (rule.kind == acl::Pattern::Kind::regex ||
+        acl::covers_names(rule.kind, name, host.kind, host.name) ||
+        acl::covers_names(host.kind, host.name, rule.kind, name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A secret goes nowhere if its agents may not reach its hosts. One that no agent uses may be for
+// cards that come later.
+void lint_secrets(const Loaded& loaded, const std::vector<const AgentSettings*>& agents,
+                  const std::vector<std::shared_ptr<const acl::AgentPolicy>>& policies,
+                  Diagnostics& warnings) {
+  for (const auto& secret : loaded.settings.secret) {
+    for (const auto& host : secret.hosts) {
+      bool is_used = false, is_reached = false;
+      std::set<const acl::RuleSet*> searched;  // lists are shared
+      for (std::size_t i = 0; i < agents.size() && i < policies.size() && !is_reached; ++i) {
+        const auto& used = agents[i]->secrets;
+        if (std::find(used.begin(), used.end(), secret.name) == used.end()) continue;
+        is_used = true;
+        is_reached = policies[i]->asks;
+        for (const auto& set : policies[i]->allow.sets) {
+          is_reached =
+              is_reached || (searched.insert(set.get()).second && may_cover(*set, host.pattern));
+        }
+      }
+      if (!is_used || is_reached) continue;
+      warnings.warning({secret.place.file, host.line, 0}, "secret." + secret.name,
+                       "no agent that uses it may reach " + in_quotes(host.pattern.text()));
+    }
+  }
+}
+
 }  // namespace
 
 Diagnostics lint(const Loaded& loaded,
@@ -86,6 +126,7 @@ Diagnostics lint(const Loaded& loaded,
       if (seen.insert(set.get()).second) warn_of_dead_rules(*set, ListRole::deny, warnings);
     }
   }
+  lint_secrets(loaded, agents, policies, warnings);
   warnings.sort();
   return warnings;
 }

@@ -248,7 +248,13 @@ Outcome<Edit> LivePolicy::apply(const Edit& edit) {
       add_to(usage->second->requests, amounts.requests);
       add_to(usage->second->tokens, amounts.tokens);
       usage->second->owed_tokens += amounts.owed_tokens;
-      back.hosts[host] = {-amounts.requests, -amounts.tokens, -amounts.owed_tokens};
+      Edit::HostAmounts& opposite = back.hosts[host];
+      opposite = {-amounts.requests, -amounts.tokens, -amounts.owed_tokens};
+      if (amounts.minute) {
+        usage->second->minute.add(*amounts.minute);
+      } else {
+        opposite.minute = usage->second->minute.clear();
+      }
     }
   }
   return undo;

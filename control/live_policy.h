@@ -26,6 +26,8 @@ struct Edit {
   std::map<std::string, PutCardPtr> cards;        // null: removes the card
   struct HostAmounts {
     std::int64_t requests = 0, tokens = 0, owed_tokens = 0;
+    // Of the last minute: nullopt forgets them.
+    std::optional<acl::MinuteCount::Saved> minute = std::nullopt;
   };
   struct Budgets {
     std::int64_t up = 0, down = 0;

@@ -186,14 +186,15 @@ void ask_on_terminal(Launch& launch) {
 // Null: the control socket cannot be reached, and people answer from elsewhere.
 std::unique_ptr<TerminalAsks> open_terminal_asks(const std::string& socket,
                                                  TerminalAsks::Place place, LiveLines& live,
-                                                 const Summary& summary) {
+                                                 Summary& summary) {
   auto follower = control::ControlClient::connect(socket, {});
   auto answers = control::ControlClient::connect(socket, {});
   if (!follower || !answers) return nullptr;
   return std::make_unique<TerminalAsks>(
       std::move(*follower), std::move(*answers), std::move(place),
       [&live](std::string line) { live.tell(std::move(line)); },
-      [&summary](const std::string& host) { return summary.is_harmless(host); });
+      [&summary](const std::string& host) { return summary.is_harmless(host); },
+      [&summary](const std::string& ask) { summary.refused_by_person(ask); });
 }
 
 bool is_in_sandbox() { return ::secure_getenv("AGENT_IN_SANDBOX") != nullptr; }

@@ -116,7 +116,7 @@ void Summary::add_line(std::string_view text) {
   refused.count = count;
   refused.is_only_observed = is_observed;
   const auto key = refused.reason + ' ' + scheme + ' ' + host + ':' + std::to_string(port);
-  add_refusal(key, std::move(refused));
+  add_refusal(key, std::move(refused), refused_asks_.count(text_of(line, "request")) != 0);
 }
 
 bool Summary::is_harmless(const std::string& host) const {
@@ -126,14 +126,19 @@ bool Summary::is_harmless(const std::string& host) const {
   });
 }
 
-void Summary::add_refusal(const std::string& key, Refused refused) {
+void Summary::refused_by_person(const std::string& ask) {
+  const std::lock_guard lock{mutex_};
+  refused_asks_.insert(ask);
+}
+
+void Summary::add_refusal(const std::string& key, Refused refused, bool is_known) {
   const auto found = hosts_.find(key);
   if (found != hosts_.end()) {
     found->second.count += refused.count;
   } else if (hosts_.size() >= most_hosts) {
     left_out_ += refused.count;
   } else {
-    tell(refused);
+    if (!is_known) tell(refused);
     hosts_.emplace(key, std::move(refused));
   }
 }

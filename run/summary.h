@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,9 @@ class Summary {
   // Something that the user must know: printed immediately on a terminal, and at the end.
   void note(const std::string& line);
 
+  // The person at the terminal has said no to this ask: its refusals are not printed immediately.
+  void refused_by_person(const std::string& ask);
+
   // Complete lines of JSON with their newlines, as the log writes them.
   void add(std::string_view lines);
 
@@ -63,7 +67,7 @@ class Summary {
     [[nodiscard]] std::string flag() const { return option + ' ' + pattern; }
   };
   void add_line(std::string_view line);
-  void add_refusal(const std::string& key, Refused refused);
+  void add_refusal(const std::string& key, Refused refused, bool is_known);
   void tell(const Refused& refused);
   [[nodiscard]] static std::string flags(const std::vector<const Refused*>& all);
 
@@ -73,6 +77,7 @@ class Summary {
   Tell tell_;
   Grant grant_;
   std::size_t told_ = 0;
+  std::set<std::string> refused_asks_;  // by the person at the terminal
   mutable std::mutex mutex_;
   std::condition_variable closed_one_;
   std::uint64_t let_through_ = 0, closed_ = 0, refused_ = 0, observed_ = 0, harmless_refused_ = 0;

@@ -108,12 +108,13 @@ bool TerminalAsks::is_possible() {
 }
 
 TerminalAsks::TerminalAsks(control::ControlClient client, control::ControlClient answers,
-                           Place place, Tell tell, IsHarmless is_harmless)
+                           Place place, Tell tell, IsHarmless is_harmless, OnRefusal on_refusal)
     : answers_{std::move(answers)},
       first_{std::move(client)},
       place_{std::move(place)},
       tell_{std::move(tell)},
       is_harmless_{std::move(is_harmless)},
+      on_refusal_{std::move(on_refusal)},
       terminal_{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)},
       line_{terminal_.get()} {}
 
@@ -284,6 +285,7 @@ void TerminalAsks::take_answer(const std::string& line) {
   has_rung_ = has_told_ = false;
   // Whole words: "no" with a letter too many or too few must not become another answer.
   const char typed = line == "once" || line == "run" || line == "always" ? line.front() : 'n';
+  if (typed == 'n') on_refusal_(question.id);
   const auto answer = answers_.ask(answer_to(question.id, typed));
   if (!answer || !control::is_ok(*answer)) {
     put("stile: the answer was not taken" + (answer ? ": " + printable(*answer) : std::string{}) +

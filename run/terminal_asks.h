@@ -42,6 +42,7 @@ class TerminalAsks {
  public:
   using Tell = std::function<void(std::string line)>;
   using IsHarmless = std::function<bool(const std::string& host)>;
+  using OnRefusal = std::function<void(const std::string& ask)>;  // before the answer is sent
 
   // Whether there is a person to ask: standard error is a terminal, and it is ours.
   [[nodiscard]] static bool is_possible();
@@ -54,7 +55,7 @@ class TerminalAsks {
   // `client` and `answers` are connections to the control socket that serves the agent. Create it
   // before the command starts.
   TerminalAsks(control::ControlClient client, control::ControlClient answers, Place place,
-               Tell tell, IsHarmless is_harmless);
+               Tell tell, IsHarmless is_harmless, OnRefusal on_refusal);
   ~TerminalAsks() { stop(); }
   TerminalAsks(const TerminalAsks&) = delete;
   TerminalAsks& operator=(const TerminalAsks&) = delete;
@@ -89,6 +90,7 @@ class TerminalAsks {
   Place place_;
   Tell tell_;
   IsHarmless is_harmless_;
+  OnRefusal on_refusal_;
   UniqueFd terminal_, signals_in_, signals_out_;
   PersonsLine line_;
   std::optional<CommandPause> command_;

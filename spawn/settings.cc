@@ -98,7 +98,11 @@ class TemplateReader {
     const auto name = config::Text::read(member.value, reader_);
     if (!name || name->empty()) return;
     auto profile = load_profile_(*name);
-    if (!profile) return reader_.problems.append(profile.error());
+    if (!profile) {
+      reader_.problems.append(profile.error());
+      reader_.error(member.value, "the profile cannot be used");
+      return;
+    }
     profile_ = std::move(*profile);
   }
 

@@ -219,7 +219,10 @@ Result<const Template*> Spawner::check(const SpawnRequest& request) const {
     return Error{"Workspace not in allowed directories: " + joined(settings_.allowed_workspaces)};
   }
   const auto* from = settings_.find(request.template_name);
-  if (from == nullptr) return Error{"Unknown template: " + in_quotes(request.template_name)};
+  if (from == nullptr) {
+    return Error{"Unknown template: " + in_quotes(request.template_name) + "; there are: " +
+                 joined_texts(settings_.templates, [](const Template& one) { return one.name; })};
+  }
   if (workers_.count(request.task_id) != 0) {
     return Error{"Worker " + request.task_id + " already exists"};
   }

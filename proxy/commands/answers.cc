@@ -27,7 +27,7 @@ void add_ports(JsonObject& object, std::string_view name, const std::vector<std:
 void add_grant(std::string& out, const GrantView& grant) {
   JsonObject object{out};
   object.add("id", grant.id).add("hosts", grant.hosts);
-  object.add("created", time_text(grant.created));
+  if (grant.created != 0) object.add("created", time_text(grant.created));
   add_expiry(object, grant.expires, grant.seconds_left);
   if (grant.max_requests) {
     object.add("max_requests", *grant.max_requests).add("requests_left", grant.requests_left);
@@ -193,7 +193,7 @@ std::string json(const AgentDetailView& view) {
       JsonObject effective{member.key("policy")};
       add_rules(effective, "allow", view.allow);
       add_rules(effective, "deny", view.deny);
-      effective.add("allow_files", view.allow_files);
+      effective.add("opened", view.opened).add("allow_files", view.allow_files);
       add_ports(effective, "ports", view.ports);
       add_ports(effective, "http_ports", view.http_ports);
       effective.add("allow_ip", view.allow_ip).add("sni", view.sni).add("ech", view.ech);

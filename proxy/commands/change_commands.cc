@@ -152,13 +152,17 @@ void Commands::set_mode(const Request& request, const Client& client) {
 void Commands::reset_budget(const Request& request, const Client& client) {
   const auto* running = find(request.agent, client);
   if (running == nullptr) return;
+  const acl::AgentPolicy& policy = *running->policy;
+  if (!policy.bytes_up && !policy.bytes_down && policy.budgets.empty()) {
+    return client->fail({ErrorCode::conflict, "agent " + request.agent + " has no budgets"});
+  }
   const auto used = [](const std::optional<std::uint64_t>& total, const acl::Allowance& left) {
     return total ? static_cast<std::int64_t>(*total) - left.balance() : 0;
   };
   control::Edit edit;
-  edit.budgets[request.agent] = {used(running->policy->bytes_up, running->account->bytes_up),
-                                 used(running->policy->bytes_down, running->account->bytes_down)};
-  for (const acl::HostBudget& budget : running->policy->budgets) {
+  edit.budgets[request.agent] = {used(policy.bytes_up, running->account->bytes_up),
+                                 used(policy.bytes_down, running->account->bytes_down)};
+  for (const acl::HostBudget& budget : policy.budgets) {
     const acl::HostUsage& usage = *budget.usage;
     edit.budgets[request.agent].hosts[budget.host] = {used(budget.max_requests, usage.requests),
                                                       used(budget.tokens, usage.tokens),

@@ -28,6 +28,17 @@ RulesView view_rules(const acl::Rules& rules) {
   return view;
 }
 
+std::vector<std::string> view_opened(const acl::Inside& inside) {
+  acl::Rules hosts;
+  for (const auto& set : {inside.request_hosts, inside.secret_hosts}) {
+    if (set) hosts.sets.push_back(set);
+  }
+  std::vector<std::string> patterns = view_rules(hosts).patterns;
+  std::sort(patterns.begin(), patterns.end());
+  patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
+  return patterns;
+}
+
 template <class Values>
 std::vector<std::string> texts(const Values& values) {
   std::vector<std::string> all;
@@ -54,6 +65,21 @@ GrantView view_grant(const control::GrantState& grant, UnixMicros now) {
   view.bytes_up_left = lease.bytes_up.left();
   view.reason = grant.reason;
   view.actor = grant.actor;
+  return view;
+}
+
+// The others are those of the overlay.
+bool is_of_fleet(const acl::Grant& grant) { return grant.id.starts_with("fleet:"); }
+
+GrantView view_fleet_grant(const acl::Grant& grant, UnixMicros now) {
+  GrantView view;
+  view.id = grant.id;
+  for (std::uint32_t i = 0; i < grant.rules->size(); ++i) {
+    view.hosts.emplace_back(acl::RuleRef{grant.rules.get(), i}.pattern());
+  }
+  view.expires = grant.expires;
+  view.seconds_left = seconds_until(grant.expires, now);
+  view.actor = "fleet";
   return view;
 }
 
@@ -116,6 +142,10 @@ AgentView view_agent(const control::LivePolicy& policy, const Running& agent, co
   view.rules = count_of(in_force.allow) + count_of(in_force.deny);
   for (const auto& grant : policy.overlay(in_force.id)->grants) {
     view.grants.push_back(view_grant(grant, now));
+  }
+  for (const auto& grant : in_force.grants) {
+    const bool is_over = grant.expires && *grant.expires <= now;
+    if (is_of_fleet(grant) && !is_over) view.grants.push_back(view_fleet_grant(grant, now));
   }
   view.totals = totals;
   return view;
@@ -197,6 +227,7 @@ AgentDetailView view_agent_detail(const control::LivePolicy& policy, const Runni
   view.agent = view_agent(policy, agent, totals, now);
   view.allow = view_rules(in_force.allow);
   view.deny = view_rules(in_force.deny);
+  if (in_force.inside) view.opened = view_opened(*in_force.inside);
   view.allow_files = agent.entry->settings.allow_files;
   view.ports = in_force.ports;
   view.http_ports = in_force.http_ports;

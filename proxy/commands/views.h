@@ -78,7 +78,7 @@ struct StatusView {
 struct GrantView {
   std::string id;
   std::vector<std::string> hosts;
-  UnixMicros created = 0;
+  UnixMicros created = 0;  // 0: not known on this host, for it is one of the fleet
   std::optional<UnixMicros> expires;
   std::optional<std::int64_t> seconds_left;
   std::optional<std::uint64_t> max_requests, bytes_up;
@@ -135,6 +135,7 @@ struct RulesView {
 struct AgentDetailView {
   AgentView agent;
   RulesView allow, deny;
+  std::vector<std::string> opened;  // the hosts whose TLS is opened
   std::vector<std::string> allow_files, allow_ip;
   std::vector<std::uint16_t> ports, http_ports;
   std::string sni, ech;

@@ -28,7 +28,7 @@ Task<bool> answer_refusal(Client& client, const Request& request, Reason reason,
   refusal.reason = reason;
   refusal.agent = peer.id();
   refusal.host = shown_host(request);
-  refusal.port = request.decision.port;
+  refusal.port = shown_port(request);
   refusal.scheme = request.scheme;
   refusal.fault = request.fault();
   if (reason == request.decision.reason) {

@@ -27,7 +27,6 @@ class RequestLine {
  public:
   RequestLine(audit::Event event, const Peer& peer, const Request& request,
               const LineTexts& texts) {
-    const acl::Decision& decision = request.decision;
     record.event = event;
     record.time_us = unix_micros();
     record.agent = peer.id();
@@ -38,7 +37,7 @@ class RequestLine {
       record.scheme = scheme_text(request);
       record.host = shown_host(request);
     }
-    record.port = decision.port;
+    record.port = shown_port(request);
     if (!request.hides_path) record.path = request.path;
     record.rule = texts.rule;
     record.origin = texts.origin;
@@ -80,6 +79,11 @@ std::string_view shown_host(const Request& request) noexcept {
   std::string_view raw = acl::split_authority(request.authority).host;
   raw = raw.substr(raw.rfind('@') + 1);
   return raw.substr(0, raw.find_first_of("/?#\\"));
+}
+
+std::uint16_t shown_port(const Request& request) noexcept {
+  if (request.decision.port != 0) return request.decision.port;
+  return acl::parse_port(acl::split_authority(request.authority).port).value_or(0);
 }
 
 RequestLog::Opened RequestLog::open(const Peer& peer, Request& request) {

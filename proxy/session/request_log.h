@@ -88,5 +88,7 @@ class RequestLog {
 // The host for log and answer: canonical if it was valid, else as the agent wrote it, without parts
 // that may be secret (user info, a path, a query).
 [[nodiscard]] std::string_view shown_host(const Request& request) noexcept;
+// Its port, also of a request that was refused before the decision; 0: it has none that is valid.
+[[nodiscard]] std::uint16_t shown_port(const Request& request) noexcept;
 
 }  // namespace stile::session

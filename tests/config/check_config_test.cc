@@ -45,6 +45,33 @@ TEST_F(Check, WarnsOfLocalhostThatCanNeverBeReached) {
   EXPECT_EQ(err_, "");
 }
 
+TEST_F(Check, WarnsOfASecretWhoseHostItsAgentsMayNotReach) {
+  folder_.write("key.txt", "open-sesame\n", 0600);
+  const auto with = [this](const std::string& hosts, const std::string& agents) {
+    const int status =
+        run("[[secret]]\nname = \"key\"\nfile = \"key.txt\"\nheader = \"X-Key\"\nhosts = " + hosts +
+            '\n' + agents);
+    EXPECT_EQ(status, 0) << err_;
+    return err_;
+  };
+  const std::string agent = "[[agent]]\nid = \"a\"\nsource = [\"10.0.0.1\"]\nsecrets = [\"key\"]\n";
+  const std::string other =
+      "[[agent]]\nid = \"b\"\nsource = [\"10.0.0.2\"]\nallow = [\"a.example\"]\n";
+  EXPECT_EQ(with("[\"a.example\", \"b.example\"]", agent + "allow = [\"b.example\"]\n" + other),
+            "stile.toml:7: warning: secret.key: no agent that uses it may reach 'a.example'\n");
+  EXPECT_EQ(with("[\"*.a.example\"]", agent + "allow = [\"a.example\", \"b.a.exampl\"]\n"),
+            "stile.toml:7: warning: secret.key: no agent that uses it may reach '*.a.example'\n");
+  EXPECT_EQ(with("[\"a.example:8443\"]", other), "") << "for a card that comes later";
+  for (const char* allow :
+       {"allow = [\"a.example\"]\n", "allow = [\".example\"]\n", "allow = [\"~^a[.]example$\"]\n",
+        "allow = [\"b.example\"]\nunlisted = \"ask\"\n",
+        "[[agent.request]]\nhost = \"a.example\"\n"}) {
+    EXPECT_EQ(with("[\"a.example\"]", agent + allow).find("no agent that uses"), std::string::npos)
+        << allow;
+  }
+  EXPECT_EQ(with("[\"*.a.example\"]", agent + "allow = [\"b.a.example\"]\n"), "");
+}
+
 TEST_F(Check, WarnsOfFilesWithoutWhichTheDaemonDoesNotStart) {
   EXPECT_EQ(run("dns.hosts_file = \"names\"\nintercept.trust = [\"roots.pem\"]\n"
                 "[[secret]]\nname = \"key\"\nfile = \"key.txt\"\nhosts = [\"a.example\"]\n"

@@ -307,7 +307,7 @@ TEST(BudgetLedger, ACleanRestartKeepsTheExactUsageOfAHost) {
 
 TEST(BudgetLedger, ResetOfAHostCanBeUndone) {
   SavedState disk;
-  auto live = live_of(with_hosts + "max_requests = 5\ntokens = 1600\n");
+  auto live = live_of(with_hosts + "max_requests = 5\nrequests_per_minute = 4\ntokens = 1600\n");
   Asked refill;
   watch_budgets(live, refill);
   ASSERT_TRUE(use_host(live, disk, 5000));
@@ -319,8 +319,10 @@ TEST(BudgetLedger, ResetOfAHostCanBeUndone) {
   ASSERT_TRUE(undo);
   EXPECT_EQ(usage.requests.left(), 5);
   EXPECT_EQ(usage.tokens.left(), 1600);
+  EXPECT_EQ(usage.minute.used(now), 0U);
   EXPECT_TRUE(acl::fault_of(host_budget(live), now).empty());
   ASSERT_TRUE(live.apply(*undo));
+  EXPECT_EQ(usage.minute.used(now), 1U);
   EXPECT_FALSE(acl::fault_of(host_budget(live), now).empty());
 }
 

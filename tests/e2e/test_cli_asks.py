@@ -115,6 +115,15 @@ def test_tail_says_at_once_how_to_answer(world, proxy, control, operator):
         tail.wait()
 
 
+def test_an_ask_that_was_refused_is_not_to_be_approved(world, proxy, control, operator):
+    client, ask = hold(proxy, control, "c.test", world.port)
+    operator.does("refuse", ask["id"])
+    assert client.read_response("CONNECT").status == 403
+    advice = operator("audit", "show", "--denied", proxy.audit.path).err
+    assert "next: stile allow alpha c.test:" in advice and "stile approve" not in advice, advice
+    assert "note: an operator was asked, and said no" in advice
+
+
 class Screen:
     """`stile asks --watch` on a pseudo-terminal."""
 

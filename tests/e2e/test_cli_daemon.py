@@ -172,6 +172,9 @@ def test_budget_reset(town):
     assert "the budgets of alpha are full again" in town[2].does("budget", "reset", "alpha")
     done = town[2]("budget", "reset", "nobody")
     assert done.code == 1 and "nobody" in done.err
+    done = town[2]("budget", "reset", "beta")
+    assert done.code == 1 and done.err == "stile: agent beta has no budgets\n  next: stile agents beta\n"
+    assert len(town[1].audit.entries(event="grant")) == 1
 
 
 def test_reload_tells_what_has_changed(town):

@@ -86,6 +86,9 @@ def test_a_minute_has_its_limit_and_says_when_it_ends(world):
     refused = inside.get("/")
     assert 1 <= int(refused.value("retry-after")) <= 65
     assert left(proxy, "requests_per_minute") == 0
+    Operator(proxy).does("budget", "reset", "alpha")
+    assert left(proxy, "requests_per_minute") == 2
+    assert [inside.get("/").status for _ in range(3)] == [200, 200, 429]
 
 
 @pytest.mark.hostile_bytes

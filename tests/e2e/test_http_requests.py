@@ -113,6 +113,15 @@ def test_host_that_disagrees_is_refused(http, world, lines):
     assert_untouched(origin)
 
 
+def test_refusal_for_another_host_names_what_the_url_names(http, world):
+    proxy, _, _ = http
+    body = assert_refusal(send_raw(proxy, host_request(world, "Host: p.test\r\n")), "bad-request")
+    assert (body["host"], body["port"]) == ("h.test", world.http_port)
+    assert f"refused h.test:{world.http_port} for agent" in body["message"]
+    line = proxy.audit.only(event="deny", reason="bad-request")
+    assert (line["host"], line["port"]) == ("h.test", world.http_port)
+
+
 def test_http_1_0_needs_no_host(http, world):
     proxy, origin, _ = http
     answer = send_raw(proxy, host_request(world, "", "1.0"))

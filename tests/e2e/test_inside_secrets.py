@@ -237,6 +237,8 @@ def test_secrets_are_listed_with_their_last_use_over_reloads(keyed):
                                   "header": "X-Api-Key", "has_value": True}.items()
         assert "last_used" not in listed
         assert "never" in operator.does("secrets")
+        assert control.do("agent", agent="alpha")["agent"]["policy"]["opened"] == ["a.test", "b.test"]
+        assert "\n  opened      a.test, b.test\n" in operator.does("agents", "alpha")
         assert Inside(keyed, proxy).get("/v1").status == 200
         used = control.do("secrets")["secrets"][0]["last_used"]
         control.do("reload")
@@ -257,6 +259,8 @@ def test_explain_judges_the_request_itself(keyed):
             ([f"GET https://b.test:{port}/x?y=sk-placeholder-1"], 1, "placeholder-misplaced")]:
         done = operator("explain", "alpha", *words)
         assert done.code == code and word in done.out, (words, done)
+        asked = " ".join(words)
+        assert done.out.splitlines()[0].endswith(f"  alpha {asked}"), done
     assert_untouched(keyed.origin, keyed.other)
 
 

@@ -52,6 +52,12 @@ def test_status_shows_the_fleet(fleet):
     shown = stile("status", "--socket", host.socket).out
     assert "fleet     connected, policy/base 1\n" in shown, shown
     assert "policy/other: not an envelope" in shown, shown
+    assert "alpha, mode enforce, from fleet:base\n" in stile("agents", "alpha", "--socket", host.socket).out
+    examined = stile("doctor", "--socket", host.socket, "-c", host.daemon.config).out
+    assert "fleet       connected\n" in examined and "policy/other is refused: not an envelope" in examined, examined
+    fleet.cluster.close()
+    until(lambda: "no store was reached for " in stile("doctor", "--socket", host.socket, "-c", host.daemon.config).out,
+          30, "the loss of the store")
 
 
 def test_files_of_a_host_are_above_the_fleet(fleet):
@@ -173,6 +179,8 @@ def test_a_signing_key_that_others_can_read_is_refused(tmp_path):
     policy.write_text("")
     assert stile("fleet", "keygen", key).code == 0 and key.stat().st_mode & 0o777 == 0o600
     assert stile("fleet", "sign", "base", policy, "--key", key, "--serial", "1").code == 0
+    again = stile("fleet", "keygen", key)
+    assert again.code == 1 and "\n  note: choose another name" in again.err, again
     key.chmod(0o604)
     done = stile("fleet", "sign", "base", policy, "--key", key, "--serial", "1")
     assert done.code == 1 and f"next: chmod 600 {key}\n" in done.err and done.out == "", done
@@ -235,8 +243,11 @@ def test_a_grant_for_an_agent_on_all_hosts(fleet):
     for host in hosts:
         host.has("policy/grants", 2)
         assert host.verdict("alpha", "b.test") == "allow"
+        shown = stile("agents", "alpha", "--socket", host.socket).out
+        assert "b.test, never.test" in shown and "c.test" in shown and "fleet:grants" in shown, shown
     until(lambda: all(host.verdict("alpha", "c.test") == "host-not-allowed" for host in hosts), 15,
           "the end of the second grant")
+    assert "c.test" not in stile("agents", "alpha", "--socket", hosts[0].socket).out
     assert hosts[0].verdict("alpha", "b.test") == "allow"
     fleet.publish("grants", "")
     for host in hosts:

@@ -167,6 +167,10 @@ def test_everything_else_is_no(person):
     screen.type(b"yes please\n")
     screen.wait_for(b"status 403")
     screen.wait_for(b"ended 0 True")
+    # Said once to the person who decided it, and once at the end.
+    before_the_end = screen.seen.split(b"stile: 1 request", 1)[0]
+    assert before_the_end.count(b"stile: refused") == 1, screen.seen
+    assert screen.seen.count(b"stile: refused") == 2, screen.seen
 
 
 def test_never_ends_the_questions_of_this_run(person):

@@ -59,6 +59,18 @@ memory_mb = 64
             R"({"http_ports":[80],"allowed_hosts":[".example.org","api.example.com"]})");
 }
 
+TEST(SpawnSettings, SaysWhereAProfileIsNamedThatCannotBeUsed) {
+  const auto settings =
+      parse_settings("max_workers = 2\n[templates.b]\nprofile = \"nope\"\n", "spawner.toml",
+                     [](const std::string& name) { return config::load_profile(name, {"/none"}); });
+  ASSERT_FALSE(settings);
+  const auto text = settings.error().text();
+  EXPECT_NE(text.find("there is no profile nope in /none"), std::string::npos) << text;
+  EXPECT_NE(text.find("spawner.toml:3:11: templates.b.profile: the profile cannot be used"),
+            std::string::npos)
+      << text;
+}
+
 TEST(SpawnSettings, RefusesWhatWouldBeSilentlyIgnored) {
   for (const auto* text :
        {"max_worker = 1", "max_workers = 0", "allowed_workspaces = [\"/\"]",

@@ -116,7 +116,7 @@ def test_from_spawn_to_terminate(machine, captain, era):
     assert (done["output"], done["status"], done["exit_status"]) == ("made it\n", "failed", 3)
     assert [one["name"] for one in client.call("list_files", worker="alpha", path="sub")["files"]] == ["file"]
     assert client.call("read_file", worker="alpha", path="sub/file")["content"] == "data\n"
-    assert "not found" in client.problem("get_worker_status", worker="beta").lower()
+    assert client.problem("get_worker_status", worker="beta") == "Worker beta not found"
     assert client.problem("read_file", worker="alpha", path="../../../etc/passwd")
     status = client.call("get_worker_status", worker="alpha")
     assert [(one["task"], one["status"]) for one in status["tasks"]] == [(1, "failed")]

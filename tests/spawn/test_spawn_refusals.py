@@ -97,7 +97,8 @@ def test_a_caller_narrows_the_files(machine, spawn):
 
 
 def test_templates_and_numbers(machine, spawn):
-    assert "Unknown template" in spawn("alpha", template="../x")["error"]
+    assert spawn("alpha", template="../x")["error"] == \
+        "Unknown template: '../x'; there are: default, command, files, incapable, broken"
     for name in ("w1", "w2", "w3", "w4"):
         assert spawn(name).get("status") == "spawned"
     assert "Maximum workers (4)" in spawn("w5")["error"]

@@ -76,6 +76,6 @@ def test_clear_errors(machine):
     done = stile(machine, "workers", "--spawner", "/run/none.sock", check=False)
     assert done.returncode == 3 and "no spawner at /run/none.sock" in done.stderr
     done = stile(machine, "send", "nothing", "x", check=False)
-    assert done.returncode == 1 and "Worker nothing not found" in done.stderr
+    assert done.returncode == 1 and "Worker nothing not found\n  next: stile workers\n" in done.stderr
     assert stile(machine, "stop", check=False).returncode == 2
     assert stile(machine, "spawn", "unknown", check=False).returncode == 1

@@ -20,6 +20,7 @@ function policyOf(policy, revoked) {
   return el('dl', { class: 'terms' },
     term('Allowed', policy.allow?.length ? [words(policy.allow), more > 0 ? ` and ${count(more)} more` : ''] : ['nothing']),
     term('Denied', words(policy.deny)),
+    term('Opened TLS', words(policy.opened)),
     term('Revoked', words(revoked)),
     term('Ports', words(policy.ports)),
     term('HTTP ports', words(policy.http_ports)),
@@ -71,7 +72,7 @@ export function agentPage(context, id) {
     if (grant.bytes_up_left !== undefined) left.push(`${bytes(grant.bytes_up_left)} of ${bytes(grant.bytes_up)} up`);
     return el('tr', null, el('td', { class: 'wrap' }, words(grant.hosts)), el('td', null, left.join(', ') || 'until revoked'),
       el('td', { class: 'wrap' }, grant.reason ? [grant.reason, el('br')] : '', el('small', null, grant.actor)),
-      el('td', null, el('button', { type: 'button', class: 'no small', 'aria-label': `Revoke ${grant.hosts.join(', ')}`, onclick: () => act('revoke', { grant: grant.id }) }, 'Revoke')));
+      el('td', null, grant.actor === 'fleet' ? '' : el('button', { type: 'button', class: 'no small', 'aria-label': `Revoke ${grant.hosts.join(', ')}`, onclick: () => act('revoke', { grant: grant.id }) }, 'Revoke')));
   }), 'No grants.'));
 
   const showBudgets = (ofBytes, ofHosts) => {

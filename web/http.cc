@@ -153,7 +153,7 @@ class Connection final : public OpenPage,
   using Request = http::request<http::string_body>;
   [[nodiscard]] const Request& request() const { return parser_->get(); }
 
-  // Until the client has sent its request or read its answer, it may have to give way.
+  // Until the client has sent its request, read its answer or ended, it may have to give way.
   void wait() {
     site_.waiting.add(this, is_known_, [this] { close(); });
   }
@@ -165,16 +165,22 @@ class Connection final : public OpenPage,
   }
 
   // Reads what a refused browser still sends: a reset would discard the answer on its way.
-  void drain(std::size_t most) {
+  void drain() {
     beast::error_code ignored;
     stream_.socket().shutdown(Protocol::socket::shutdown_send, ignored);
     buffer_.clear();
     stream_.expires_after(drain_time);
+    wait();
+    discard(max_drained_bytes);
+  }
+
+  void discard(std::size_t most) {
     stream_.async_read_some(
         buffer_.prepare(std::min(most, max_body_bytes)),
         [self = shared_from_this(), most](beast::error_code ec, std::size_t size) {
-          if (ec || size >= most) return self->close();
-          self->drain(most - size);
+          if (!ec && size < most) return self->discard(most - size);
+          self->site_.waiting.remove(self.get());
+          self->close();
         });
   }
 
@@ -355,7 +361,7 @@ class Connection final : public OpenPage,
                       [self = shared_from_this()](beast::error_code ec, std::size_t) {
                         self->site_.waiting.remove(self.get());
                         if (ec) return self->close();
-                        if (self->must_close_) return self->drain(max_drained_bytes);
+                        if (self->must_close_) return self->drain();
                         if (!self->response_.keep_alive()) return self->close();
                         self->read();
                       });

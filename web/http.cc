@@ -153,7 +153,7 @@ class Connection final : public OpenPage,
   using Request = http::request<http::string_body>;
   [[nodiscard]] const Request& request() const { return parser_->get(); }
 
-  // Until the client has sent its request or read its answer, it may have to give way.
+  // Until the client has sent its request, read its answer or ended, it may have to give way.
   void wait() {
     site_.waiting.add(this, is_known_, [this] { close(); });
   }
@@ -170,6 +170,7 @@ class Connection final : public OpenPage,
     stream_.socket().shutdown(Protocol::socket::shutdown_send, ignored);
     buffer_.clear();
     stream_.expires_after(drain_time);
+    wait();
     discard(max_drained_bytes);
   }
 
@@ -177,8 +178,9 @@ class Connection final : public OpenPage,
     stream_.async_read_some(
         buffer_.prepare(std::min(most, max_body_bytes)),
         [self = shared_from_this(), most](beast::error_code ec, std::size_t size) {
-          if (ec || size >= most) return self->close();
-          self->discard(most - size);
+          if (!ec && size < most) return self->discard(most - size);
+          self->site_.waiting.remove(self.get());
+          self->close();
         });
   }
 

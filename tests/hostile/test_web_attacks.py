@@ -197,12 +197,16 @@ def test_idle_clients_keep_nobody_out(web, browser):
             sock.close()
 
 
-def test_refused_client_that_goes_on_sending_is_cut(web):
-    with socket.create_connection((web.address, 9129), timeout=30) as sock:
-        sock.sendall(b"GET / HTTP/1.1\r\nX: " + b"a" * 9000)
-        while sock.recv(65536):
-            pass
+def refused_client(web):
+    sock = socket.create_connection((web.address, 9129), timeout=30)
+    sock.sendall(b"GET / HTTP/1.1\r\nX: " + b"a" * 9000)
+    while sock.recv(65536):
+        pass
+    return sock
 
+
+def test_refused_client_that_goes_on_sending_is_cut(web):
+    with refused_client(web) as sock:
         def is_cut():
             try:
                 sock.send(b"a")
@@ -210,6 +214,15 @@ def test_refused_client_that_goes_on_sending_is_cut(web):
                 return True
             return False
         until(is_cut, 10, "the end of the connection")
+
+
+def test_refused_clients_keep_nobody_out(web, browser):
+    held = [refused_client(web) for _ in range(128)]
+    try:
+        assert browser.get("/api/v1/status").status == 200
+    finally:
+        for sock in held:
+            sock.close()
 
 
 def test_too_many_pages_are_refused(browser):

@@ -9,7 +9,8 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-FUZZ = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts/fuzz"
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FUZZ = ROOT / "scripts/fuzz"
 
 # In place of a fuzzer: fails like libFuzzer, on an input that is the list of its seeds.
 FAILING = """#!/bin/sh
@@ -51,3 +52,21 @@ def test_a_failure_ends_the_output_with_stack_input_and_name(clone):
               base64.b64encode(seeds.encode()).decode(), "fuzzer host failed"]
     assert done.stdout.splitlines()[-6:] == ending
     assert xml.parse(clone / "fuzz.xml").find("testcase/failure").text.splitlines() == ending
+
+
+# Ten milliseconds for each input, and the time of day once.
+SLOW = """#include <unistd.h>
+#include <chrono>
+#include <cstdint>
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t*, std::size_t) {
+  ::usleep(10000);
+  return std::chrono::system_clock::now() < std::chrono::system_clock::time_point{} ? -1 : 0;
+}
+"""
+
+
+def test_a_slow_fuzzer_ends_after_the_time_that_it_was_given(tmp_path):
+    (tmp_path / "slow_fuzz.cc").write_text(SLOW)
+    subprocess.run(["clang++", "-std=c++20", "-fsanitize=fuzzer", "-Wl,--wrap=LLVMFuzzerTestOneInput", "slow_fuzz.cc",
+                    ROOT / "tests/fuzz/fixed_inputs.cc", "-o", "slow_fuzz"], cwd=tmp_path, check=True)
+    subprocess.run(["./slow_fuzz", "-max_total_time=1"], cwd=tmp_path, check=True, timeout=30, capture_output=True)

@@ -69,7 +69,7 @@ class Library(NamedTuple):
 
 LIBRARIES = {
     "toml++": Library(r"toml\+\+/", r"\btoml::", ("config/",), in_headers=False),
-    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "base/json_value.cc", "run/"),
+    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/json_loader.cc", "base/json_value.cc"),
                              in_headers=False),
     "re2": Library(r"re2/", r"\bre2::|\bRE2\b", ("acl/", "scan/")),
     "c-ares": Library(r"ares(_\w+)?\.h", r"\bares_\w+\(", ("proxy/dns/",)),

@@ -1,13 +1,12 @@
 // params: messages, tasks and filters.
 #include "a2a/params.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
 
-#include "a2a/members.h"
 #include "base/ascii.h"
+#include "base/contains.h"
 
 namespace stile::a2a {
 namespace {
@@ -21,13 +20,13 @@ Fault wrong(std::string_view what) { return {Problem::invalid_params, std::strin
 
 // Text parts, one per line.
 Outcome<std::string> read_parts(const Node& message) {
-  const auto* parts = member_as<Node::Array>(message, "parts");
+  const auto* parts = message.get<Node::Array>("parts");
   if (parts == nullptr || parts->empty())
     return wrong("message.parts: at least one part is needed");
   std::string text;
   for (const auto& part : *parts) {
-    const auto* words = member_as<std::string>(part, "text");
-    const auto type = text_of(part, "mediaType");
+    const auto* words = part.get<std::string>("text");
+    const auto type = part.text("mediaType");
     if (words == nullptr || (!type.empty() && !lower_case(type).starts_with("text/"))) {
       return Fault{Problem::content_type_not_supported, "Only parts with text are supported"};
     }
@@ -39,28 +38,28 @@ Outcome<std::string> read_parts(const Node& message) {
 }
 
 Outcome<void> read_configuration(const Node& params, Call& call) {
-  const auto* settings = member(params, "configuration");
+  const auto* settings = params.given("configuration");
   if (settings == nullptr) return {};
   if (settings->as<Node::Table>() == nullptr) return wrong("configuration: expected an object");
   for (const auto* key : {"taskPushNotificationConfig", "pushNotificationConfig"}) {
-    if (member(*settings, key) != nullptr) return refusal_of(Problem::push_not_supported);
+    if (settings->given(key) != nullptr) return refusal_of(Problem::push_not_supported);
   }
-  const auto* length = member(*settings, "historyLength");
-  if (length != nullptr && !number_of(*settings, "historyLength")) {
+  const auto* length = settings->given("historyLength");
+  if (length != nullptr && !settings->number("historyLength")) {
     return wrong("configuration.historyLength: expected a number from 0");
   }
-  if (const auto* now = member_as<bool>(*settings, "returnImmediately")) call.is_immediate = *now;
-  const auto* waits = member_as<bool>(*settings, "blocking");  // of 0.3
+  if (const auto* now = settings->get<bool>("returnImmediately")) call.is_immediate = *now;
+  const auto* waits = settings->get<bool>("blocking");  // of 0.3
   if (waits != nullptr && call.dialect == Dialect::v03) call.is_immediate = !*waits;
   return {};
 }
 
 Outcome<void> read_message(const Node& params, Call& call) {
-  const auto* message = member(params, "message");
+  const auto* message = params.given("message");
   if (message == nullptr) return wrong("message: it is missing");
   if (call.dialect != Dialect::plain) {
-    if (text_of(*message, "messageId").empty()) return wrong("message.messageId: it is missing");
-    const auto role = text_of(*message, "role");
+    if (message->text("messageId").empty()) return wrong("message.messageId: it is missing");
+    const auto role = message->text("role");
     if (role != (call.dialect == Dialect::v1 ? "ROLE_USER" : "user")) {
       return wrong("message.role: only messages of a user are accepted");
     }
@@ -68,9 +67,9 @@ Outcome<void> read_message(const Node& params, Call& call) {
   auto text = read_parts(*message);
   if (!text) return text.error();
   call.text = std::move(*text);
-  call.context = text_of(*message, "contextId");
+  call.context = message->text("contextId");
   // A route may name the task already.
-  if (call.task.empty()) call.task = text_of(*message, "taskId");
+  if (call.task.empty()) call.task = message->text("taskId");
   if (!call.task.empty() && !is_task_id(call.task)) {
     return Fault{Problem::task_not_found, "There is no task of this id"};
   }
@@ -78,10 +77,10 @@ Outcome<void> read_message(const Node& params, Call& call) {
 }
 
 Outcome<void> read_task(const Node& params, Call& call) {
-  if (call.task.empty()) call.task = text_of(params, "id");
+  if (call.task.empty()) call.task = params.text("id");
   if (call.task.empty()) return wrong("id: it is missing");
   if (!is_task_id(call.task)) return Fault{Problem::task_not_found, "There is no task of this id"};
-  if (member(params, "historyLength") != nullptr && !number_of(params, "historyLength")) {
+  if (params.given("historyLength") != nullptr && !params.number("historyLength")) {
     return wrong("historyLength: expected a number from 0");
   }
   return {};
@@ -89,22 +88,22 @@ Outcome<void> read_task(const Node& params, Call& call) {
 
 Outcome<void> read_filter(const Node& params, Call& call) {
   auto& filter = call.filter;
-  filter.context = text_of(params, "contextId");
-  filter.page_token = text_of(params, "pageToken");
-  if (member(params, "pageSize") != nullptr) {
-    const auto size = number_of(params, "pageSize");
+  filter.context = params.text("contextId");
+  filter.page_token = params.text("pageToken");
+  if (params.given("pageSize") != nullptr) {
+    const auto size = params.number("pageSize");
     if (!size || *size < 1 || *size > max_page_size) return wrong("pageSize: expected 1 to 100");
     filter.page_size = static_cast<std::size_t>(*size);
   }
-  if (member(params, "historyLength") != nullptr && !number_of(params, "historyLength")) {
+  if (params.given("historyLength") != nullptr && !params.number("historyLength")) {
     return wrong("historyLength: expected a number from 0");
   }
-  if (const auto* wants = member_as<bool>(params, "includeArtifacts")) filter.has_output = *wants;
-  if (const auto after = text_of(params, "statusTimestampAfter"); !after.empty()) {
+  if (const auto* wants = params.get<bool>("includeArtifacts")) filter.has_output = *wants;
+  if (const auto after = params.text("statusTimestampAfter"); !after.empty()) {
     filter.after = parse_time(after);
     if (!filter.after) return wrong("statusTimestampAfter: expected a time of ISO 8601");
   }
-  const auto state = text_of(params, "status");
+  const auto state = params.text("status");
   if (state.empty() || state == "TASK_STATE_UNSPECIFIED") return {};
   constexpr std::array<std::pair<std::string_view, State>, 5> states{{
       {"TASK_STATE_WORKING", State::working},
@@ -119,7 +118,7 @@ Outcome<void> read_filter(const Node& params, Call& call) {
   constexpr std::array<std::string_view, 3> never{"TASK_STATE_SUBMITTED", "TASK_STATE_REJECTED",
                                                   "TASK_STATE_INPUT_REQUIRED"};
   if (filter.state) return {};
-  if (std::find(never.begin(), never.end(), state) == never.end()) {
+  if (!contains(never, state)) {
     return wrong("status: there is no such state");
   }
   filter.after = std::numeric_limits<UnixMicros>::max();  // no task here is ever in that state
@@ -129,12 +128,7 @@ Outcome<void> read_filter(const Node& params, Call& call) {
 }  // namespace
 
 bool is_task_id(std::string_view text) noexcept {
-  return !text.empty() && text.size() <= max_id_bytes &&
-         std::all_of(text.begin(), text.end(), [](char byte) {
-           const char lower = to_lower(byte);
-           return is_digit(byte) || (lower >= 'a' && lower <= 'z') || byte == '-' || byte == '_' ||
-                  byte == '.';
-         });
+  return !text.empty() && text.size() <= max_id_bytes && has_only(text, "-_.");
 }
 
 Fault refusal_of(Problem problem) {
@@ -166,8 +160,8 @@ Outcome<Call> read_call(Call call, const Node& params) {
       break;
     case Operation::files:
     case Operation::read_file:
-      call.path = text_of(params, "path");
-      call.offset = static_cast<std::uint64_t>(number_of(params, "offset").value_or(0));
+      call.path = params.text("path");
+      call.offset = static_cast<std::uint64_t>(params.number("offset").value_or(0));
       if (call.operation == Operation::read_file && call.path.empty())
         read = wrong("path: it is missing");
       break;

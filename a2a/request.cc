@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 
-#include "a2a/members.h"
 #include "a2a/params.h"
 #include "base/ascii.h"
 #include "base/json.h"
@@ -150,10 +149,10 @@ Outcome<Node> parse_object(std::string_view body) {
 }
 
 Outcome<Call> read_method(const Node& request, std::string_view version) {
-  if (text_of(request, "jsonrpc") != "2.0") {
+  if (request.text("jsonrpc") != "2.0") {
     return Fault{Problem::invalid_request, "jsonrpc: expected \"2.0\""};
   }
-  const auto name = text_of(request, "method");
+  const auto name = request.text("method");
   const auto given = version_of(version);
   if (given == Version::other) return wrong_version(version);
   const auto* const found = std::find_if(methods.begin(), methods.end(),
@@ -170,7 +169,7 @@ Outcome<Call> read_method(const Node& request, std::string_view version) {
     }
     return wrong_version(version);
   }
-  const auto* params = member(request, "params");
+  const auto* params = request.given("params");
   static const Node none{Node::Table{}, {}};
   if (params != nullptr && params->as<Node::Table>() == nullptr) {
     return Fault{Problem::invalid_params, "params: expected an object"};
@@ -180,7 +179,7 @@ Outcome<Call> read_method(const Node& request, std::string_view version) {
 
 // A JSON-RPC id: text, a number or null.
 std::string id_text(const Node& request) {
-  const auto* id = member(request, "id");
+  const auto* id = request.given("id");
   if (id == nullptr) return "null";
   if (const auto* number = id->as<std::int64_t>()) return std::to_string(*number);
   if (const auto* text = id->as<std::string>()) return json_text(*text);

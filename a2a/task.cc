@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "a2a/members.h"
 #include "config/json_loader.h"
 
 namespace stile::a2a {
@@ -17,23 +16,17 @@ constexpr std::int64_t last_second =
 
 // A time in Unix seconds; 0 if it is missing or cannot be written.
 std::int64_t second_of(const Node& object, std::string_view key) {
-  const auto second = number_of(object, key).value_or(0);
+  const auto second = object.number(key).value_or(0);
   return second <= last_second ? second : 0;
 }
 
-std::optional<Node> parse(std::string_view text) {
-  auto parsed = config::parse_json(text, "");
-  if (!parsed || parsed->as<Node::Table>() == nullptr) return std::nullopt;
-  return std::move(*parsed);
-}
-
 std::optional<RunStatus> run_from(const Node& object) {
-  const auto number = number_of(object, "run");
+  const auto number = object.number("run");
   if (!number) return std::nullopt;
   RunStatus run;
   run.number = static_cast<std::uint64_t>(*number);
-  run.status = text_of(object, "status");
-  run.exit_status = number_of(object, "exit_status");
+  run.status = object.text("status");
+  run.exit_status = object.number("exit_status");
   run.started_at = second_of(object, "started_at");
   run.ended_at = second_of(object, "ended_at");
   return run;
@@ -52,12 +45,12 @@ const RunStatus* WorkerStatus::find(std::uint64_t number) const noexcept {
 }
 
 std::optional<WorkerStatus> parse_worker(std::string_view answer) {
-  const auto object = parse(answer);
-  const auto* runs = object ? member_as<Node::Array>(*object, "runs") : nullptr;
+  const auto object = config::json_or_null(answer);
+  const auto* runs = object.get<Node::Array>("runs");
   if (runs == nullptr) return std::nullopt;
   WorkerStatus worker;
-  worker.id = text_of(*object, "task_id");
-  worker.started_at = second_of(*object, "started_at");
+  worker.id = object.text("task_id");
+  worker.started_at = second_of(object, "started_at");
   for (const auto& one : *runs) {
     auto run = run_from(one);
     if (run && run->number > 0) worker.runs.push_back(std::move(*run));
@@ -66,40 +59,35 @@ std::optional<WorkerStatus> parse_worker(std::string_view answer) {
 }
 
 std::optional<Piece> parse_piece(std::string_view answer) {
-  const auto object = parse(answer);
-  auto run = object ? run_from(*object) : std::nullopt;
+  const auto object = config::json_or_null(answer);
+  auto run = run_from(object);
   if (!run) return std::nullopt;
   Piece piece;
   piece.run = std::move(*run);
-  piece.text = text_of(*object, "output");
-  piece.cursor = static_cast<std::uint64_t>(number_of(*object, "cursor").value_or(0));
-  piece.missed = static_cast<std::uint64_t>(number_of(*object, "missed").value_or(0));
-  if (const auto* files = member_as<Node::Array>(*object, "files")) {
-    for (const auto& one : *files) {
-      piece.files.push_back({text_of(one, "name"), number_of(one, "size").value_or(0),
-                             second_of(one, "modified_at")});
-    }
+  piece.text = object.text("output");
+  piece.cursor = static_cast<std::uint64_t>(object.number("cursor").value_or(0));
+  piece.missed = static_cast<std::uint64_t>(object.number("missed").value_or(0));
+  for (const auto& one : object.list("files")) {
+    piece.files.push_back(
+        {one.text("name"), one.number("size").value_or(0), second_of(one, "modified_at")});
   }
-  const auto* has_more = member_as<bool>(*object, "truncated");
-  piece.has_more_files = has_more != nullptr && *has_more;
+  piece.has_more_files = object.flag("truncated");
   return piece;
 }
 
 std::optional<std::string> error_of(std::string_view answer) {
-  const auto object = parse(answer);
-  if (!object) return "the spawner gave an unknown answer";
-  const auto* error = member_as<std::string>(*object, "error");
+  const auto object = config::json_or_null(answer);
+  if (object.as<Node::Table>() == nullptr) return "the spawner gave an unknown answer";
+  const auto* error = object.get<std::string>("error");
   return error == nullptr ? std::nullopt : std::optional{*error};
 }
 
 std::vector<OpenAsk> parse_asks(std::string_view answer) {
   std::vector<OpenAsk> asks;
-  const auto object = parse(answer);
-  const auto* list = object ? member_as<Node::Array>(*object, "asks") : nullptr;
-  if (list == nullptr) return asks;
-  for (const auto& one : *list) {
-    asks.push_back({text_of(one, "id"), text_of(one, "agent"), text_of(one, "host"),
-                    number_of(one, "port").value_or(0)});
+  const auto object = config::json_or_null(answer);
+  for (const auto& one : object.list("asks")) {
+    asks.push_back(
+        {one.text("id"), one.text("agent"), one.text("host"), one.number("port").value_or(0)});
   }
   return asks;
 }

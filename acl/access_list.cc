@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "base/contains.h"
 
 namespace stile::acl {
 namespace {
@@ -79,9 +80,7 @@ AccessList::Answer AccessList::ask(const Condition& condition, const AccessQuery
       if (query.key == nullptr) {
         // Only the address as written: with a reverse lookup, the owner of the address could choose
         // the name that it is judged by.
-        return answer(has_literal(query) &&
-                      std::find(condition.literals.begin(), condition.literals.end(),
-                                query.addresses->front()) != condition.literals.end());
+        return answer(has_literal(query) && contains(condition.literals, query.addresses->front()));
       }
       return answer(condition.names &&
                     condition.names->visit(*query.key, [](const CoveringRule&) { return true; }));

@@ -1,10 +1,10 @@
 // allowing_pattern: the narrowest pattern that would allow a refused request.
 #include "acl/allowing_pattern.h"
 
-#include <algorithm>
 #include <array>
 
 #include "acl/host.h"
+#include "base/contains.h"
 
 namespace stile::acl {
 namespace {
@@ -13,10 +13,7 @@ namespace {
 constexpr std::array<std::uint16_t, 11> ports_without_tls{21,  22,   25,   80,   110, 143,
                                                           587, 3306, 5432, 6379, 9418};
 
-bool speaks_no_tls(std::uint16_t port) {
-  return std::find(ports_without_tls.begin(), ports_without_tls.end(), port) !=
-         ports_without_tls.end();
-}
+bool speaks_no_tls(std::uint16_t port) { return contains(ports_without_tls, port); }
 
 Pattern::Reach needed_reach(Reason reason, Scheme scheme, std::uint16_t port) {
   if (scheme == Scheme::http) return Pattern::Reach::http;

@@ -9,6 +9,7 @@
 #include "acl/nearest_name.h"
 #include "acl/rule_search.h"
 #include "acl/token_request.h"
+#include "base/contains.h"
 #include "base/quoted.h"
 
 namespace stile::acl {
@@ -131,7 +132,7 @@ bool Decider::check_literal() {
   }
   decision_.literal = parse.address;
   const auto& allowed = agent().allow_ip;
-  if (parse.address && std::find(allowed.begin(), allowed.end(), *parse.address) != allowed.end()) {
+  if (parse.address && contains(allowed, *parse.address)) {
     decision_.literal_allowed = true;
     return pass(3, step, [&] { return parse.address->text() + " is in allow_ip"; });
   }
@@ -185,7 +186,7 @@ bool Decider::check_port() {
   if (agent().access) return ask_access_list();
   const bool is_tunnel = query_.scheme == Scheme::tunnel;
   const auto& ports = is_tunnel ? agent().ports : agent().http_ports;
-  port_is_listed_ = std::find(ports.begin(), ports.end(), decision_.port) != ports.end();
+  port_is_listed_ = contains(ports, decision_.port);
   if (key_) found_ = find_allow(agent(), destination(), moment());
 
   const auto list = [&] { return std::string{is_tunnel ? "ports" : "http_ports"}; };

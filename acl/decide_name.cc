@@ -6,15 +6,12 @@
 #include <charconv>
 
 #include "acl/rule_search.h"
+#include "base/contains.h"
 
 namespace stile::acl {
 namespace {
 
 constexpr std::uint16_t https_port = 443, http_port = 80;
-
-bool contains(const std::vector<std::uint16_t>& ports, std::uint16_t port) noexcept {
-  return std::find(ports.begin(), ports.end(), port) != ports.end();
-}
 
 // Tries one port after the other until a request to one of them passes.
 class Attempt {

@@ -1,11 +1,9 @@
 // GitPush: which refs a push may change. Pure.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "acl/path_pattern.h"
 #include "base/result.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/contains.h"
 #include "base/quoted.h"
 
 namespace stile::acl {
@@ -47,13 +48,11 @@ bool matches_any(const std::vector<PathPattern>& paths, std::string_view path) {
 }
 
 bool allows_method(const RequestRule& rule, std::string_view method) {
-  return rule.methods.empty() ||
-         std::find(rule.methods.begin(), rule.methods.end(), method) != rule.methods.end();
+  return rule.methods.empty() || contains(rule.methods, method);
 }
 
 bool allows_query(const RequestRule& rule, std::string_view query) {
-  return rule.queries.empty() ||
-         std::find(rule.queries.begin(), rule.queries.end(), query) != rule.queries.end();
+  return rule.queries.empty() || contains(rule.queries, query);
 }
 
 // The steps within one entry, in the order of the reasons: a later one came nearer.
@@ -97,20 +96,16 @@ bool lacks_an_entry(Reason reason) noexcept {
   return reason == Reason::method_not_allowed || reason == Reason::path_not_allowed;
 }
 
-bool contains(std::string_view text, std::string_view part) {
+bool has_text(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-bool is_listed(const std::vector<const AgentSecret*>& secrets, const AgentSecret& secret) {
-  return std::find(secrets.begin(), secrets.end(), &secret) != secrets.end();
 }
 
 // The placeholder may appear in the secret's own header on its own hosts, and nowhere else.
 bool is_misplaced(const AgentSecret& secret, const RequestFacts& facts, const RequestTerms& terms) {
-  if (contains(facts.target, secret.placeholder)) return true;
-  const bool is_at_home = is_listed(terms.of_host, secret);
+  if (has_text(facts.target, secret.placeholder)) return true;
+  const bool is_at_home = contains(terms.of_host, &secret);
   return std::any_of(facts.fields->begin(), facts.fields->end(), [&](const RequestField& field) {
-    return contains(field.value, secret.placeholder) &&
+    return has_text(field.value, secret.placeholder) &&
            !(is_at_home && equal_ignoring_case(field.name, secret.secret->header));
   });
 }

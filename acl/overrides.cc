@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "base/contains.h"
 
 namespace stile::acl {
 namespace {
@@ -16,11 +17,6 @@ constexpr std::array<std::string_view, 6> host_names{"forwarded",          "x-fo
                                                      "x-forwarded-server", "x-host",
                                                      "x-original-host",    "x-http-host-override"};
 constexpr std::size_t shortest_name = 6;
-
-template <std::size_t Size>
-bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 void add(std::string& methods, std::string_view method) {
   if (!methods.empty()) methods += ", ";
@@ -61,9 +57,9 @@ Overrides overrides_in(std::span<const RequestField> fields, std::string_view qu
     if (first != 'x' && first != 'f') continue;  // most
     std::string name = lower_case(field.name);
     std::replace(name.begin(), name.end(), '_', '-');  // some servers take one for the other
-    if (is_one_of(method_names, name)) add(found.method, field.value);
-    found.has_path = found.has_path || is_one_of(path_names, name);
-    if (is_one_of(host_names, name)) found.hosts.push_back(field.value);
+    if (contains(method_names, name)) add(found.method, field.value);
+    found.has_path = found.has_path || contains(path_names, name);
+    if (contains(host_names, name)) found.hosts.push_back(field.value);
   }
   while (!query.empty()) {
     const std::size_t end = std::min(query.find_first_of("&;"), query.size());

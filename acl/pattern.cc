@@ -49,8 +49,7 @@ Error bad_name(std::string_view text, std::string_view name) {
       return bad(text, "a label begins or ends with '-'");
     }
     const auto wrong = std::find_if(label.begin(), label.end(), [](char c) {
-      return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-' || c == '_');
+      return !is_letter(c) && !is_digit(c) && c != '-' && c != '_';
     });
     if (wrong != label.end()) {
       return bad(text, std::string{"'"} + *wrong + "' is not allowed in a host name");

@@ -1,8 +1,6 @@
 // PrefixMap: longest-prefix match over an immutable set of prefixes, in logarithmic time.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -4,14 +4,11 @@
 #include <libpsl.h>
 
 namespace stile::acl {
-namespace {
 
 std::string name_above(const std::string& name) {
   const auto dot = name.find('.');
   return dot == std::string::npos ? std::string{} : name.substr(dot + 1);
 }
-
-}  // namespace
 
 bool is_public_suffix(const std::string& name) {
   if (name.find('.') == std::string::npos) return true;

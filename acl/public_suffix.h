@@ -9,6 +9,9 @@ namespace stile::acl {
 // decision depends on it.
 [[nodiscard]] bool is_public_suffix(const std::string& name);
 
+// Without its first label; "": it has only one.
+[[nodiscard]] std::string name_above(const std::string& name);
+
 // The name registered below a public suffix; empty: the host is a public suffix itself.
 [[nodiscard]] std::string registered_name(std::string host);
 

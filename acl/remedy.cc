@@ -9,6 +9,7 @@
 #include "acl/refusal_words.h"
 #include "acl/rule_search.h"
 #include "acl/token_request.h"
+#include "base/contains.h"
 
 namespace stile::acl {
 namespace {
@@ -32,7 +33,7 @@ Remedy remedy_for(const RefusedRequest& request, const AgentPolicy* agent) {
   if (agent != nullptr && parsed.kind == HostParse::Kind::name) {
     const HostKey key{parsed.host};
     const auto& ports = request.scheme == Scheme::http ? agent->http_ports : agent->ports;
-    const bool is_listed = std::find(ports.begin(), ports.end(), request.port) != ports.end();
+    const bool is_listed = contains(ports, request.port);
     const Destination destination{key, request.scheme, request.port, is_listed};
     // A name with an underscore is malformed unless a rule names it.
     if (reason == Reason::bad_request && parsed.host.has_underscore() && request.port != 0 &&

@@ -30,10 +30,9 @@ struct Remedy {
 
 // Why it was refused, in words: continues "Stile refused NAME: ". `fault` is what is malformed in a
 // bad request, if known.
-[[nodiscard]] std::string cause_of(Reason reason, const Remedy& remedy,
-                                   std::string_view fault = {});
+[[nodiscard]] std::string cause_of(Reason reason, const Remedy& remedy, std::string_view fault);
 
 // What the client can do about it: follows the cause after a semicolon.
-[[nodiscard]] std::string_view way_out(Reason reason, std::string_view fault = {}) noexcept;
+[[nodiscard]] std::string_view way_out(Reason reason, std::string_view fault) noexcept;
 
 }  // namespace stile::acl

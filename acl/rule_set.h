@@ -3,7 +3,6 @@
 
 #include <bitset>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>

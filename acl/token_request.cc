@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/ascii.h"
+#include "base/contains.h"
 
 namespace stile::acl {
 namespace {
@@ -43,8 +44,7 @@ std::string loosely_read(std::string_view path) {
 
 bool can_spend_tokens(std::string_view method, std::string_view other_method) noexcept {
   constexpr std::array<std::string_view, 4> harmless{"GET", "HEAD", "OPTIONS", "DELETE"};
-  return !other_method.empty() ||
-         std::find(harmless.begin(), harmless.end(), method) == harmless.end();
+  return !other_method.empty() || !contains(harmless, method);
 }
 
 bool begins_batch(std::string_view path) {

@@ -6,15 +6,14 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <fstream>
 #include <sstream>
 
+#include "base/directory.h"
 #include "base/system_error.h"
 
 namespace stile::audit {
@@ -47,15 +46,6 @@ bool wait_writable(int fd, Clock::time_point deadline) {
 
 }  // namespace
 
-UniqueFd open_without_links(const std::string& path, int flags, mode_t mode) {
-  open_how how{};
-  how.flags = static_cast<decltype(how.flags)>(flags);
-  how.mode = (flags & O_CREAT) != 0 ? mode : 0;
-  how.resolve = RESOLVE_NO_SYMLINKS;
-  return UniqueFd{
-      static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how))};
-}
-
 Result<File> File::open(const std::string& path, Links links) { return open_with(path, 0, links); }
 Result<File> File::create(const std::string& path) {
   return open_with(path, O_EXCL, Links::follow);
@@ -65,8 +55,9 @@ Result<File> File::open_with(const std::string& path, int flags, Links links) {
   // If the file was renamed between open and flock, it no longer has the name: check again.
   for (int attempt = 0; attempt < 10; ++attempt) {
     const int wanted = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | flags;
-    UniqueFd fd = links == Links::follow ? UniqueFd{::open(path.c_str(), wanted, 0640)}
-                                         : open_without_links(path, wanted, 0640);
+    UniqueFd fd = links == Links::follow
+                      ? UniqueFd{::open(path.c_str(), wanted, 0640)}
+                      : open_resolved(AT_FDCWD, path, wanted, RESOLVE_NO_SYMLINKS, 0640);
     if (!fd) {
       return errno == ELOOP && links == Links::refuse
                  ? Error{path + ": a part of it is a link; name the place itself"}
@@ -142,7 +133,7 @@ bool File::is_named(const std::string& path, Links links) const noexcept {
   if (links == Links::follow) {
     if (::stat(path.c_str(), &named) != 0) return false;
   } else {
-    const auto path_fd = open_without_links(path, O_PATH | O_CLOEXEC, 0);
+    const auto path_fd = open_resolved(AT_FDCWD, path, O_PATH, RESOLVE_NO_SYMLINKS);
     if (!path_fd) return errno == EACCES;
     if (::fstat(path_fd.get(), &named) != 0) return false;
   }

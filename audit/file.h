@@ -54,7 +54,4 @@ class File {
   bool is_regular_ = false;
 };
 
-// Like open(2), but fails with ELOOP if any part of the path is a symbolic link.
-[[nodiscard]] UniqueFd open_without_links(const std::string& path, int flags, mode_t mode);
-
 }  // namespace stile::audit

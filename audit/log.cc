@@ -2,6 +2,7 @@
 #include "audit/log.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "audit/rotate.h"
 #include "audit/tail.h"
+#include "base/directory.h"
 #include "base/system_error.h"
 
 namespace stile::audit {
@@ -29,7 +31,7 @@ bool ends_in_newline(const File& file) {
 Result<Tail> read_tail_of(const std::string& path, File::Links links) {
   const UniqueFd fd = links == File::Links::follow
                           ? UniqueFd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}
-                          : open_without_links(path, O_RDONLY | O_CLOEXEC, 0);
+                          : open_resolved(AT_FDCWD, path, O_RDONLY, RESOLVE_NO_SYMLINKS);
   if (fd) return read_tail(fd.get(), path);
   if (errno == ENOENT) return Tail{};
   return system_error(path);

@@ -9,8 +9,33 @@ namespace stile {
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
+[[nodiscard]] constexpr bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+
 [[nodiscard]] constexpr char to_lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+[[nodiscard]] constexpr bool is_letter(char c) noexcept {
+  return to_lower(c) >= 'a' && to_lower(c) <= 'z';
+}
+
+// Letters, digits and `marks`.
+[[nodiscard]] constexpr bool has_only(std::string_view text, std::string_view marks) noexcept {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return is_letter(c) || is_digit(c) || marks.find(c) != std::string_view::npos;
+  });
+}
+
+// The name of a variable of the environment.
+[[nodiscard]] constexpr bool is_variable_name(std::string_view text) noexcept {
+  return !text.empty() && !is_digit(text.front()) && has_only(text, "_");
+}
+
+// The id of an agent or worker: 1 to 64 of a-z, 0-9 and '-'; it does not begin or end with '-'.
+// So it is safe in the names of files and units.
+[[nodiscard]] constexpr bool is_plain_id(std::string_view text) noexcept {
+  return !text.empty() && text.size() <= 64 && text.front() != '-' && text.back() != '-' &&
+         has_only(text, "-") && std::none_of(text.begin(), text.end(), is_upper);
 }
 
 inline constexpr std::string_view hex_digits = "0123456789abcdef";

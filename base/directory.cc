@@ -8,14 +8,14 @@
 
 #include <cerrno>
 #include <string_view>
-#include <utility>
 
 namespace stile {
 
-UniqueFd open_resolved(int directory, const std::string& path, int flags,
-                       std::uint64_t resolve) noexcept {
+UniqueFd open_resolved(int directory, const std::string& path, int flags, std::uint64_t resolve,
+                       mode_t mode) noexcept {
   open_how how{};
   how.flags = static_cast<decltype(how.flags)>(flags | O_CLOEXEC);
+  how.mode = mode;
   how.resolve = resolve;
   return UniqueFd{
       static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how))};

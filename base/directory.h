@@ -13,9 +13,9 @@
 namespace stile {
 
 // openat2(2), which the C library does not have. `resolve` has flags such as RESOLVE_BENEATH of
-// linux/openat2.h.
+// linux/openat2.h; `mode` is that of a file that it creates.
 [[nodiscard]] UniqueFd open_resolved(int directory, const std::string& path, int flags,
-                                     std::uint64_t resolve) noexcept;
+                                     std::uint64_t resolve, mode_t mode = 0) noexcept;
 
 // The entries of a directory, each once.
 class DirectoryStream {

@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/base64.h"
+#include "base/contains.h"
 #include "base/wipe.h"
 
 namespace stile {
@@ -24,9 +25,7 @@ std::string hex_of(std::string_view bytes, std::string_view digits) {
 }
 
 bool is_unreserved(char c) {  // RFC 3986 2.3
-  const char lower = to_lower(c);
-  return is_digit(c) || (lower >= 'a' && lower <= 'z') || c == '-' || c == '.' || c == '_' ||
-         c == '~';
+  return is_digit(c) || is_letter(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 // Many programs leave the characters that have a meaning in a path or query as they are.
@@ -76,7 +75,7 @@ std::vector<std::string> encoded_forms(std::string_view value) {
   std::vector<std::string> forms;
   forms.reserve(most);  // a vector that grows leaves copies of short texts behind
   const auto add = [&](std::string form) {
-    if (!form.empty() && std::find(forms.begin(), forms.end(), form) == forms.end()) {
+    if (!form.empty() && !contains(forms, form)) {
       forms.push_back(std::move(form));
     } else {
       wipe(form);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 
@@ -53,6 +52,11 @@ Result<std::optional<std::string>> read_file(int directory, const std::string& n
 std::string read_or_empty(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+bool is_missing(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
 bool write_all(int fd, std::string_view text) {

@@ -24,6 +24,9 @@ namespace stile {
 // The text of a file that may be missing, such as one in /proc; "" if it cannot be read.
 [[nodiscard]] std::string read_or_empty(const std::string& path);
 
+// Whether there is nothing at this path, not even a link.
+[[nodiscard]] bool is_missing(const std::string& path);
+
 // False: see errno.
 [[nodiscard]] bool write_all(int fd, std::string_view text);
 

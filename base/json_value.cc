@@ -144,6 +144,12 @@ void Json::set(std::string key, Json value) {
   }
 }
 
+void Json::remove(std::string_view key) {
+  auto* members = std::get_if<Members>(&value_);
+  if (members == nullptr) return;
+  std::erase_if(*members, [&](const Member& member) { return member.first == key; });
+}
+
 const Json::Members& Json::members() const {
   static const Members none;
   const auto* members = std::get_if<Members>(&value_);

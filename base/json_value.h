@@ -55,6 +55,7 @@ class Json {
   [[nodiscard]] bool is_object() const noexcept { return std::holds_alternative<Members>(value_); }
   [[nodiscard]] const Json* find(std::string_view key) const;  // null: no such key, or no object
   void set(std::string key, Json value);                       // replaces a member or adds it
+  void remove(std::string_view key);
 
   // For an object; any other value acts as an empty one.
   [[nodiscard]] const Members& members() const;

@@ -38,4 +38,13 @@ std::string shell_word(std::string_view text) {
   return quoted + "'";
 }
 
+std::string quoted_literal(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
 }  // namespace stile

@@ -12,6 +12,9 @@ namespace stile {
 // Printable, in single quotes, cut to 80 bytes.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
+// In double quotes, as TOML and JSON write it. `text` has no control characters.
+[[nodiscard]] std::string quoted_literal(std::string_view text);
+
 // As one word for a shell: in quotes unless it is made of harmless characters only.
 [[nodiscard]] bool is_plain_word(std::string_view text);
 [[nodiscard]] std::string shell_word(std::string_view text);

@@ -15,9 +15,9 @@ constexpr std::size_t least_cut = 10;  // a shorter piece of a word is useless
 constexpr std::string_view mark = "…";
 
 // All text here is ASCII, so one byte is one column on the screen.
-std::string cut_to(const std::string& text, std::size_t width, Column::Cut cut) {
-  if (text.size() <= width || cut == Column::Cut::never) return text;
-  if (cut == Column::Cut::tail) return text.substr(0, width - 1).append(mark);
+std::string cut_to(const std::string& text, std::size_t width, Fit fit) {
+  if (text.size() <= width) return text;
+  if (fit == Fit::cut_end) return text.substr(0, width - 1).append(mark);
   return std::string{mark}.append(text.substr(text.size() - (width - 1)));
 }
 
@@ -50,7 +50,8 @@ void Table::shrink(std::vector<std::size_t>& widths, std::size_t limit) const {
   while (total(widths) > limit) {
     std::size_t widest = hidden;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      const bool may_cut = widths[i] != hidden && columns_[i].cut != Column::Cut::never;
+      const bool may_cut = widths[i] != hidden &&
+                           (columns_[i].fit == Fit::cut_end || columns_[i].fit == Fit::cut_start);
       if (!may_cut || widths[i] <= least_cut) continue;
       if (widest == hidden || widths[i] > widths[widest]) widest = i;
     }
@@ -83,9 +84,9 @@ void Table::print_row(std::ostream& out, const Terminal& terminal,
       owed += widths[i] + gap;
       continue;
     }
-    const auto shown = cut_to(row[i].text, widths[i], columns_[i].cut);
+    const auto shown = cut_to(row[i].text, widths[i], columns_[i].fit);
     const std::size_t padding = widths[i] - std::min(widths[i], row[i].text.size());
-    const bool is_right = columns_[i].align == Column::Align::right;
+    const bool is_right = columns_[i].fit == Fit::number;
     line.append(owed + (is_right ? padding : 0), ' ');
     line += terminal.coloured(shown, row[i].colour);
     owed = gap + (is_right ? 0 : padding);
@@ -99,6 +100,15 @@ void Table::print(std::ostream& out, const Terminal& terminal) const {
   for (const Column& column : columns_) titles.emplace_back(column.title, Colour::bold);
   print_row(out, terminal, widths, titles);
   for (const auto& row : rows_) print_row(out, terminal, widths, row);
+}
+
+void Table::print_or(std::ostream& out, const Terminal& terminal,
+                     std::string_view text_if_empty) const {
+  if (is_empty()) {
+    out << text_if_empty << '\n';
+  } else {
+    print(out, terminal);
+  }
 }
 
 std::string Table::text() const {

@@ -4,22 +4,23 @@
 #include <cstddef>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/terminal.h"
 
 namespace stile {
 
+enum class Fit : std::uint8_t {
+  whole,
+  number,     // whole, at the right
+  cut_end,    // "a long sente…"
+  cut_start,  // "…ong.example.com": the end of a host shows its owner
+};
+
 struct Column {
-  enum class Align : std::uint8_t { left, right };
-  enum class Cut : std::uint8_t {
-    never,
-    tail,  // "a long sente…"
-    head,  // "…ong.example.com": the end of a host shows its owner
-  };
   std::string title;
-  Align align = Align::left;
-  Cut cut = Cut::never;
+  Fit fit = Fit::whole;
   int rank = 0;  // a narrow terminal drops the highest rank first; 0 always stays
 };
 
@@ -42,6 +43,7 @@ class Table {
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] bool is_empty() const noexcept { return rows_.empty(); }
   void print(std::ostream& out, const Terminal& terminal) const;
+  void print_or(std::ostream& out, const Terminal& terminal, std::string_view text_if_empty) const;
   [[nodiscard]] std::string text() const;  // without colour, not cut
 
  private:

@@ -1,8 +1,6 @@
 // advice: one answer for each reason code.
 #include "cli/advice.h"
 
-#include <algorithm>
-
 #include "acl/address.h"
 #include "acl/localhost.h"
 #include "acl/look_alike.h"
@@ -10,6 +8,7 @@
 #include "acl/rule_search.h"
 #include "acl/secret.h"
 #include "acl/token_request.h"
+#include "base/contains.h"
 #include "base/quoted.h"
 #include "config/diagnostics.h"
 
@@ -106,8 +105,7 @@ Advice after_want_of_a_rule(const Refused& refused, const Situation& situation) 
   }
   if (!remedy.denied_by.empty()) {
     const auto& revoked = situation.revoked;
-    const bool is_revoked =
-        std::find(revoked.begin(), revoked.end(), remedy.denied_by) != revoked.end();
+    const bool is_revoked = contains(revoked, remedy.denied_by);
     Refused denied = refused;
     denied.rule = remedy.denied_by + (is_revoked ? std::string{revoked_mark} : std::string{});
     return after_deny_rule(denied, situation);

@@ -51,15 +51,13 @@ void print_counters(const Json& agent) {
 }
 
 void print_grants(const Json& grants, const Terminal& terminal) {
-  using Align = Column::Align;
-  using Cut = Column::Cut;
-  Table table{{{"GRANT", Align::left, Cut::never, 0},
-               {"HOSTS", Align::left, Cut::tail, 0},
-               {"TIME LEFT", Align::right, Cut::never, 0},
-               {"REQUESTS LEFT", Align::right, Cut::never, 1},
-               {"BYTES LEFT", Align::right, Cut::never, 1},
-               {"BY", Align::left, Cut::tail, 2},
-               {"REASON", Align::left, Cut::tail, 3}}};
+  Table table{{{"GRANT"},
+               {"HOSTS", Fit::cut_end},
+               {"TIME LEFT", Fit::number},
+               {"REQUESTS LEFT", Fit::number, 1},
+               {"BYTES LEFT", Fit::number, 1},
+               {"BY", Fit::cut_end, 2},
+               {"REASON", Fit::cut_end, 3}}};
   for (const Json& grant : grants) {
     const bool is_counted = has(grant, "bytes_up_left");
     table.add({text_of(grant, "id"), joined(list_of(grant, "hosts")),

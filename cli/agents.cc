@@ -27,8 +27,6 @@ std::string host_budgets_text(const Json& agent) {
 }
 
 int print_all(const Json& answer, const Terminal& terminal) {
-  using Align = Column::Align;
-  using Cut = Column::Cut;
   const Json& agents = list_of(answer, "agents");
   const auto is_used = [&](const auto& has_it) {
     return std::any_of(agents.begin(), agents.end(), has_it);
@@ -41,14 +39,13 @@ int print_all(const Json& answer, const Terminal& terminal) {
       is_used([](const Json& agent) { return !budget_text(agent, "bytes_up").empty(); });
   const bool has_hosts =
       is_used([](const Json& agent) { return !list_of(agent, "host_budgets").empty(); });
-  std::vector<Column> columns{
-      {"AGENT", Align::left, Cut::tail, 0},     {"MODE", Align::left, Cut::never, 0},
-      {"SOURCE", Align::left, Cut::tail, 4},    {"RULES", Align::right, Cut::never, 5},
-      {"GRANTS", Align::right, Cut::never, 1},  {"OPEN", Align::right, Cut::never, 1},
-      {"ALLOWED", Align::right, Cut::never, 2}, {"DENIED", Align::right, Cut::never, 1}};
-  if (observes) columns.push_back({"WOULD DENY", Align::right, Cut::never, 2});
-  if (has_bytes) columns.push_back({"BYTES UP LEFT", Align::right, Cut::never, 3});
-  if (has_hosts) columns.push_back({"LEFT ON HOSTS", Align::left, Cut::tail, 3});
+  std::vector<Column> columns{{"AGENT", Fit::cut_end},     {"MODE"},
+                              {"SOURCE", Fit::cut_end, 4}, {"RULES", Fit::number, 5},
+                              {"GRANTS", Fit::number, 1},  {"OPEN", Fit::number, 1},
+                              {"ALLOWED", Fit::number, 2}, {"DENIED", Fit::number, 1}};
+  if (observes) columns.push_back({"WOULD DENY", Fit::number, 2});
+  if (has_bytes) columns.push_back({"BYTES UP LEFT", Fit::number, 3});
+  if (has_hosts) columns.push_back({"LEFT ON HOSTS", Fit::cut_end, 3});
   Table table{std::move(columns)};
   for (const Json& agent : agents) {
     const auto mode = text_of(agent, "mode");
@@ -65,13 +62,10 @@ int print_all(const Json& answer, const Terminal& terminal) {
     if (has_hosts) row.emplace_back(host_budgets_text(agent));
     table.add(std::move(row));
   }
-  if (table.is_empty()) {
-    std::cout
-        << "no agents: every request is refused as unknown-agent\n"
-           "  note: add an [[agent]] to the config, then: stile reload; or: stile put-agent FILE\n";
-  } else {
-    table.print(std::cout, terminal);
-  }
+  table.print_or(
+      std::cout, terminal,
+      "no agents: every request is refused as unknown-agent\n"
+      "  note: add an [[agent]] to the config, then: stile reload; or: stile put-agent FILE");
   return fine;
 }
 

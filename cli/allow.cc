@@ -1,10 +1,10 @@
 // stile allow: adds a grant to the policy, for a limited time or until it is revoked.
-#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
 
 #include "audit/text.h"
+#include "base/contains.h"
 #include "base/quoted.h"
 #include "base/units.h"
 #include "cli/argument_checks.h"
@@ -76,7 +76,7 @@ std::optional<CommandFailure> find_denied(const AllowOptions& options, const Sit
     const auto rule = pattern ? denying_rule(situation, *pattern) : std::string{};
     if (rule.empty()) continue;
     const auto& revoked = situation.revoked;
-    const bool is_revoked = std::find(revoked.begin(), revoked.end(), rule) != revoked.end();
+    const bool is_revoked = contains(revoked, rule);
     return CommandFailure{
         failed, "denied-by-rule",
         host + " is denied by " + rule + ", which wins; nothing was saved",
@@ -118,8 +118,7 @@ int save(const AllowOptions& options) {
     Json answer = reloaded->json;
     answer.set("file", change->file);
     answer.set("diff", diff);
-    std::cout << dump(answer) << '\n';
-    return fine;
+    return print_json(answer);
   }
   if (diff.empty()) {
     std::cout << change->file << " already has it\n";
@@ -148,10 +147,7 @@ std::vector<std::string> allowing_rules(control::ControlClient& client,
 }
 
 int print_allowed_already(const AllowOptions& options, const std::vector<std::string>& rules) {
-  if (options.control.json) {
-    std::cout << dump({{"ok", true}, {"already_allowed_by", rules}}) << '\n';
-    return fine;
-  }
+  if (options.control.json) return print_json({{"ok", true}, {"already_allowed_by", rules}});
   for (std::size_t i = 0; i < rules.size(); ++i) {
     std::cout << printable(options.agent + " may already reach " + options.hosts[i] +
                            ", by the rule " + rules[i])
@@ -174,8 +170,7 @@ int run_allow(const AllowOptions& options) {
   const auto answer = send_request(*client, allow_request(options));
   if (!answer) return report(answer.error(), options.control);
   if (!options.control.json) return print_allow(options, answer->json);
-  std::cout << dump(answer->json) << '\n';
-  return fine;
+  return print_json(answer->json);
 }
 
 }  // namespace

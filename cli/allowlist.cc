@@ -8,16 +8,13 @@
 #include "acl/allowing_pattern.h"
 #include "acl/host.h"
 #include "audit/text.h"
+#include "base/contains.h"
 #include "cli/suffixes.h"
 
 namespace stile::cli {
 namespace {
 
 using Reasons = std::map<std::string, std::uint64_t>;
-
-bool has_port(const std::vector<std::uint16_t>& ports, std::uint16_t port) {
-  return std::find(ports.begin(), ports.end(), port) != ports.end();
-}
 
 // These requests lacked a rule, or at least no rule stopped them.
 bool is_for_want_of_a_rule(std::string_view reason) {
@@ -153,14 +150,14 @@ class Gatherer {
   [[nodiscard]] std::string pattern_of(const SeenTarget& target, const Need& need) const {
     const auto port = ':' + std::to_string(target.port);
     if (target.scheme == acl::Scheme::http) {
-      if (has_port(ports_.http_ports, target.port)) return target.host;
+      if (contains(ports_.http_ports, target.port)) return target.host;
       return "http://" + target.host + (target.port == 80 ? "" : port);
     }
     // Only if no request used TLS: such a pattern disables the check of the name in TLS.
     if (need.without_tls > 0 && need.without_tls == need.let_through) {
       return "tcp://" + target.host + port;
     }
-    if (has_port(ports_.ports, target.port)) return target.host;
+    if (contains(ports_.ports, target.port)) return target.host;
     // No tunnel shows what it would have carried: as `explain` advises, by the port.
     if (need.let_through == 0) {
       return acl::allowing_pattern(acl::Reason::port_not_allowed, target.scheme, target.host,

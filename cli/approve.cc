@@ -49,10 +49,7 @@ int answer_ask(const AnswerOptions& options, bool allows) {
   const Json ask = find_ask(*client, options.id);
   const auto answer = send_request(*client, answer_request(options, allows ? "allow" : "deny"));
   if (!answer) return report(answer.error(), options.control);
-  if (options.control.json) {
-    std::cout << dump(answer->json) << '\n';
-    return fine;
-  }
+  if (options.control.json) return print_json(answer->json);
   const auto agent = printable(text_of(ask, "agent"));
   const std::string time = options.duration.empty() ? "10m" : options.duration;
   if (!allows) {

@@ -20,15 +20,13 @@ struct AsksOptions {
 };
 
 int print_asks(const AsksOptions& options, const Json& answer, const Terminal& terminal) {
-  using Align = Column::Align;
-  using Cut = Column::Cut;
-  Table table{{{"ASK", Align::left, Cut::never, 0},
-               {"AGENT", Align::left, Cut::tail, 0},
-               {"WANTS", Align::left, Cut::head, 0},
-               {"TRIES", Align::right, Cut::never, 2},
-               {"HELD", Align::right, Cut::never, 2},
-               {"RUNS OUT", Align::right, Cut::never, 1},
-               {"THE AGENT SAYS", Align::left, Cut::tail, 3}}};
+  Table table{{{"ASK"},
+               {"AGENT", Fit::cut_end},
+               {"WANTS", Fit::cut_start},
+               {"TRIES", Fit::number, 2},
+               {"HELD", Fit::number, 2},
+               {"RUNS OUT", Fit::number, 1},
+               {"THE AGENT SAYS", Fit::cut_end, 3}}};
   for (const Json& one : list_of(answer, "asks")) {
     table.add({Cell{text_of(one, "id"), Colour::bold}, text_of(one, "agent"), wanted(one),
                text_of(one, "count"), text_of(one, "held"),

@@ -9,9 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <iostream>
 #include <utility>
 
+#include "base/files.h"
 #include "cli/ask_screen.h"
 #include "control/follower.h"
 
@@ -40,13 +40,7 @@ class RawScreen {
   RawScreen(const RawScreen&) = delete;
   RawScreen& operator=(const RawScreen&) = delete;
 
-  static void put(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t sent = ::write(STDOUT_FILENO, text.data(), text.size());
-      if (sent < 0 && errno != EINTR) return;
-      if (sent > 0) text.remove_prefix(static_cast<std::size_t>(sent));
-    }
-  }
+  static void put(std::string_view text) { static_cast<void>(write_all(STDOUT_FILENO, text)); }
 
  private:
   termios before_{};

@@ -69,7 +69,7 @@ void print(const config::Capability& capability,
   std::cout << capability.usage() << ": " << printable(capability.about) << "\n\n";
   if (parameters.empty() && !capability.parameters.empty())
     std::cout << "With sample parameters:\n";
-  Table table{{{"HOST"}, {"METHODS"}, {"PATHS", Column::Align::left, Column::Cut::never}}};
+  Table table{{{"HOST"}, {"METHODS"}, {"PATHS"}}};
   for (const auto& request : requests) {
     auto paths = text_of(request.paths);
     if (!request.queries.empty()) paths += " ?" + joined(request.queries, ",");
@@ -90,7 +90,7 @@ void print(const config::Capability& capability,
 }
 
 int list_all(const config::Capabilities& capabilities, bool is_json) {
-  Table table{{{"CAPABILITY"}, {"ABOUT", Column::Align::left, Column::Cut::tail}}};
+  Table table{{{"CAPABILITY"}, {"ABOUT", Fit::cut_end}}};
   auto list = Json::list();
   for (const auto& [name, capability] : capabilities.all()) {
     table.add({capability.usage(), capability.about});

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/help_text.h"
 #include "base/joined.h"
 #include "base/nearest.h"
@@ -51,7 +52,7 @@ Option& Option::check(std::string (*problem)(const std::string& value)) {
 }
 Option& Option::one_of(std::vector<std::string> values) {
   option_->check([values = std::move(values)](const std::string& value) -> std::string {
-    if (std::find(values.begin(), values.end(), value) != values.end()) return {};
+    if (contains(values, value)) return {};
     std::string problem = in_quotes(value) + " is not one of";
     for (const auto& known : values) problem += (&known == &values.front() ? " " : ", ") + known;
     return problem + meant(value, values);
@@ -144,7 +145,7 @@ Chosen chosen_by(const CLI::App& stile, const Words& words) {
   Chosen chosen{&stile, words};
   while (!chosen.rest.empty()) {
     const auto names = commands_below(*chosen.app);
-    if (std::find(names.begin(), names.end(), chosen.rest.front()) == names.end()) break;
+    if (!contains(names, chosen.rest.front())) break;
     chosen.app = chosen.app->get_subcommand(chosen.rest.front());
     chosen.rest.erase(chosen.rest.begin());
   }
@@ -170,7 +171,7 @@ std::string usage_problem(const Chosen& chosen, const CLI::ParseError& error) {
     if (word == "--") break;
     const auto name = word.substr(0, word.find('='));
     const bool is_option = name.starts_with("--");
-    if (is_option && std::find(known.begin(), known.end(), name) == known.end()) {
+    if (is_option && !contains(known, name)) {
       return "unknown option " + in_quotes(name) + meant(name, known);
     }
   }

@@ -16,25 +16,19 @@ struct ConnectionsOptions {
 };
 
 int print_connections(const Json& answer, const Terminal& terminal) {
-  using Align = Column::Align;
-  using Cut = Column::Cut;
-  Table table{{{"AGENT", Align::left, Cut::tail, 0},
-               {"HOST", Align::left, Cut::head, 0},
-               {"ORIGIN", Align::left, Cut::never, 3},
-               {"UP", Align::right, Cut::never, 1},
-               {"DOWN", Align::right, Cut::never, 1},
-               {"AGE", Align::right, Cut::never, 2}}};
+  Table table{{{"AGENT", Fit::cut_end},
+               {"HOST", Fit::cut_start},
+               {"ORIGIN", Fit::whole, 3},
+               {"UP", Fit::number, 1},
+               {"DOWN", Fit::number, 1},
+               {"AGE", Fit::number, 2}}};
   for (const Json& one : list_of(answer, "connections")) {
     table.add({text_of(one, "agent"), text_of(one, "host") + ':' + text_of(one, "port"),
                text_of(one, "origin"), bytes_text(number_of(one, "bytes_up")),
                bytes_text(number_of(one, "bytes_down")),
                seconds_text(number_of(one, "age_seconds"))});
   }
-  if (table.is_empty()) {
-    std::cout << "nothing is open\n";
-  } else {
-    table.print(std::cout, terminal);
-  }
+  table.print_or(std::cout, terminal, "nothing is open");
   return fine;
 }
 

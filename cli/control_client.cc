@@ -80,6 +80,11 @@ CommandOutcome<control::ControlClient> connect(const std::vector<std::string>& p
   return problem ? *problem : no_daemon_at(paths);
 }
 
+int print_json(const Json& value) {
+  std::cout << dump(value) << '\n';
+  return fine;
+}
+
 int print_failure(const CommandFailure& failure, bool is_json) {
   std::cout.flush();
   // The message may contain text from agents, so it is escaped. Line by line: several errors in a

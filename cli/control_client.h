@@ -27,6 +27,9 @@ struct Answer {
   Json json;
 };
 
+// Prints one line; returns `fine`.
+int print_json(const Json& value);
+
 // Prints a failure on stderr, and as JSON on stdout for --json. Returns the exit status.
 [[nodiscard]] int print_failure(const CommandFailure& failure, bool is_json);
 

@@ -184,8 +184,7 @@ int ask(const ControlOptions& options, Access access, const Json& request, const
   const auto answer = send_request(*client, request);
   if (!answer) return report(answer.error(), options);
   if (!options.json) return print(answer->json, Terminal::of_output());
-  std::cout << dump(answer->json) << '\n';
-  return fine;
+  return print_json(answer->json);
 }
 
 }  // namespace stile::cli

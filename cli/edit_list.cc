@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/joined.h"
+#include "base/quoted.h"
 
 namespace stile::cli {
 namespace {
@@ -88,17 +89,8 @@ std::string_view indent_at(std::string_view text, std::size_t at) {
 }
 
 // A pattern has no control bytes.
-std::string string_literal(const std::string& word) {
-  std::string out = "\"";
-  for (const char c : word) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 std::string quoted_list(const std::vector<std::string>& words) {
-  return joined_texts(words, string_literal);
+  return joined_texts(words, quoted_literal);
 }
 
 // One string per line, in the style of the list: a trailing comma only if there was one.
@@ -109,7 +101,7 @@ std::string add_lines(std::string text, const ListPlace& list,
   std::string added;
   for (const auto& word : words) {
     const bool is_last = &word == &words.back();
-    added += newline + indent + string_literal(word) + (is_last && !list.has_last_comma ? "" : ",");
+    added += newline + indent + quoted_literal(word) + (is_last && !list.has_last_comma ? "" : ",");
   }
   // After anything else on the line of the last string: its comma, a comment.
   auto at = line_end(text, list.last_end);
@@ -147,7 +139,7 @@ Result<std::string> add_new_list(std::string_view text, std::size_t key, std::st
   if (syntax == ListSyntax::json) {
     const auto open = text.find('{');
     if (open == npos) return not_understood("the card is not a JSON object");
-    out.insert(open + 1, string_literal(std::string{name}) + ": [" + quoted_list(words) + "], ");
+    out.insert(open + 1, quoted_literal(std::string{name}) + ": [" + quoted_list(words) + "], ");
     return edited_text(std::move(out));
   }
   const auto begin = line_begin(text, key);

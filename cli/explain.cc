@@ -103,11 +103,9 @@ void print_explain(const ExplainOptions& options, const Json& answer, const Situ
             << Cell{options.agent + ' ' + (options.method.empty() ? "" : options.method + ' ') +
                     options.target}
                    .text
-            << '\n';
-  Table steps{{{"STEP", {}, {}, 0},
-               {"", {}, {}, 0},
-               {"RESULT", {}, {}, 0},
-               {"WHAT WAS LOOKED AT", {}, {}, 0}}};
+            << '
+';
+  Table steps{{{"STEP"}, {""}, {"RESULT"}, {"WHAT WAS LOOKED AT"}}};
   std::size_t number = 0;
   for (const Json& step : list_of(answer, "steps")) {
     const auto result = text_of(step, "result");

@@ -125,10 +125,7 @@ int sign_file(const FleetOptions& options) {
 
 int print_published(const FleetOptions& options, const std::string& name,
                     const Envelope& envelope) {
-  if (options.json) {
-    std::cout << dump({{"ok", true}, {"name", name}, {"serial", envelope.serial}}) << '\n';
-    return fine;
-  }
+  if (options.json) return print_json({{"ok", true}, {"name", name}, {"serial", envelope.serial}});
   show("published", name, envelope, std::cout);
   std::cout << "  see: stile fleet status\n";
   return fine;

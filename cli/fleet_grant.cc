@@ -81,10 +81,8 @@ int grant_on_fleet(const FleetGrantOptions& options) {
   draft.revision = current == nullptr ? 0 : current->mod_revision;
   const auto written = fleet::publish(*cluster, std::move(draft), *key);
   if (!written) return grant_failure(written.error().message);
-  if (options.json) {
-    std::cout << dump({{"ok", true}, {"name", object_name}, {"serial", written->serial}}) << '\n';
-    return fine;
-  }
+  if (options.json)
+    return print_json({{"ok", true}, {"name", object_name}, {"serial", written->serial}});
   std::cout << printable(options.agent) << " may reach";
   for (const auto& host : options.hosts) std::cout << ' ' << printable(host);
   std::cout << " on all hosts of the fleet until " << time_text(end)

@@ -89,8 +89,7 @@ CommandOutcome<Json> judge_candidate(const std::string& file, const ControlOptio
 // Also a failure is a result: it goes to the person who tries the policy.
 int replay_candidate(const std::string& file, const ControlOptions& options) {
   const auto result = judge_candidate(file, options);
-  std::cout << dump(result ? *result : Json{{"error", result.error().message}}) << '\n';
-  return fine;
+  return print_json(result ? *result : Json{{"error", result.error().message}});
 }
 
 }  // namespace stile::cli

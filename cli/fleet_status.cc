@@ -50,10 +50,10 @@ Cell fence_cell(const Json& containment) {
 
 void print_objects(const Overview& overview, const Terminal& terminal) {
   Table table{{{"OBJECT"},
-               {"SERIAL", Column::Align::right},
-               {"FOR", Column::Align::left, Column::Cut::tail},
+               {"SERIAL", Fit::number},
+               {"FOR", Fit::cut_end},
                {"UNTIL"},
-               {"PROBLEM", Column::Align::left, Column::Cut::tail}}};
+               {"PROBLEM", Fit::cut_end}}};
   for (const auto& [name, object] : overview.objects) {
     if (!object.envelope) {
       table.add({name, "-", "-", "-", Cell{object.problem, Colour::red}});
@@ -74,10 +74,10 @@ void print_hosts(const Overview& overview, const Terminal& terminal) {
   Table table{{{"HOST"},
                {"VERSION"},
                {"MODE"},
-               {"AGENTS", Column::Align::right},
-               {"FENCE", Column::Align::left, Column::Cut::tail},
-               {"BEHIND", Column::Align::left, Column::Cut::tail},
-               {"REFUSES", Column::Align::left, Column::Cut::tail}}};
+               {"AGENTS", Fit::number},
+               {"FENCE", Fit::cut_end},
+               {"BEHIND", Fit::cut_end},
+               {"REFUSES", Fit::cut_end}}};
   for (const auto& [host, text] : overview.hosts) {
     const Json entry = Json::parse(text);
     const auto mode = flag_of(entry, "offline") ? "offline" : text_of(entry, "mode");

@@ -48,13 +48,12 @@ bool is_harmless(const Json& result) {
 
 void print_results(const std::set<std::string>& expected,
                    const std::map<std::string, Json>& results) {
-  using Align = Column::Align;
   Table table{{{"HOST"},
-               {"REQUESTS", Align::right},
-               {"NEWLY ALLOWED", Align::right},
-               {"NEWLY REFUSED", Align::right},
-               {"CUT", Align::right},
-               {"PROBLEM", Align::left, Column::Cut::tail}}};
+               {"REQUESTS", Fit::number},
+               {"NEWLY ALLOWED", Fit::number},
+               {"NEWLY REFUSED", Fit::number},
+               {"CUT", Fit::number},
+               {"PROBLEM", Fit::cut_end}}};
   for (const auto& host : expected) {
     const auto found = results.find(host);
     if (found == results.end()) {

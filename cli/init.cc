@@ -12,6 +12,7 @@
 
 #include "audit/show.h"
 #include "audit/text.h"
+#include "base/contains.h"
 #include "base/files.h"
 #include "base/quoted.h"
 #include "base/system_error.h"
@@ -234,7 +235,7 @@ CommandOutcome<void> write_new(const std::string& path, const std::string& text)
 
 int run_init(const InitOptions& options) {
   const ControlOptions control;
-  if (std::find(options.logs.begin(), options.logs.end(), "-") != options.logs.end()) {
+  if (contains(options.logs, "-")) {
     return misuse(
         "init",
         "--audit: standard input cannot be used, because the log is read twice; name a file");

@@ -2,7 +2,6 @@
 #include "cli/needed_requests.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string_view>

@@ -14,14 +14,12 @@ void print_rows(const char* title, Colour colour, const std::vector<ReplayRow>& 
                 const Terminal& terminal) {
   if (rows.empty()) return;
   std::cout << '\n' << terminal.coloured(title, colour) << '\n';
-  using Align = Column::Align;
-  using Cut = Column::Cut;
-  Table table{{{"AGENT", Align::left, Cut::tail, 0},
-               {"TARGET", Align::left, Cut::head, 0},
-               {"REQUESTS", Align::right, Cut::never, 1},
-               {"OLD", Align::left, Cut::never, 2},
-               {"NEW", Align::left, Cut::never, 0},
-               {"RULE", Align::left, Cut::tail, 3}}};
+  Table table{{{"AGENT", Fit::cut_end},
+               {"TARGET", Fit::cut_start},
+               {"REQUESTS", Fit::number, 1},
+               {"OLD", Fit::whole, 2},
+               {"NEW"},
+               {"RULE", Fit::cut_end, 3}}};
   for (const auto& row : rows) {
     table.add({row.agent, row.target, std::to_string(row.count), row.before.text(),
                row.after.text(), row.after.rule.empty() ? row.before.rule : row.after.rule});
@@ -40,18 +38,6 @@ void print_patterns(char sign, const char* key, const std::vector<std::string>& 
     std::cout << "  " << sign << ' ' << key << " … and " << patterns.size() - listed_patterns
               << " more (all of them: --json)\n";
   }
-}
-
-const char* kind_text(AgentDiff::Kind kind) {
-  switch (kind) {
-    case AgentDiff::Kind::added:
-      return "added";
-    case AgentDiff::Kind::removed:
-      return "removed";
-    case AgentDiff::Kind::changed:
-      break;
-  }
-  return "changed";
 }
 
 Json rows_as_json(const std::vector<ReplayRow>& rows) {
@@ -82,7 +68,7 @@ void print_rule_diff(const std::vector<AgentDiff>& diffs, const Terminal& termin
   if (diffs.empty()) std::cout << "no difference\n";
   for (const auto& diff : diffs) {
     std::cout << '\n'
-              << terminal.coloured(diff.agent, Colour::bold) << ' ' << kind_text(diff.kind) << '\n';
+              << terminal.coloured(diff.agent, Colour::bold) << ' ' << text(diff.kind) << '\n';
     print_patterns('+', "allow", diff.allow_added, terminal);
     print_patterns('-', "allow", diff.allow_removed, terminal);
     print_patterns('+', "deny", diff.deny_added, terminal);
@@ -110,7 +96,7 @@ Json as_json(const std::vector<AgentDiff>& diffs) {
       settings.add({{"key", setting.key}, {"old", setting.before}, {"new", setting.after}});
     }
     agents.add({{"agent", diff.agent},
-                {"change", kind_text(diff.kind)},
+                {"change", text(diff.kind)},
                 {"allow_added", diff.allow_added},
                 {"allow_removed", diff.allow_removed},
                 {"deny_added", diff.deny_added},

@@ -1,10 +1,10 @@
 // stile profile: lists and shows what `stile run` gives to known agents.
 #include "config/profile.h"
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 
+#include "base/contains.h"
 #include "base/json_value.h"
 #include "base/quoted.h"
 #include "base/table.h"
@@ -70,9 +70,7 @@ void print(const config::Profile& profile) {
 }
 
 int list_profiles(const std::vector<std::string>& directories, bool is_json) {
-  Table table{{{"PROFILE"},
-               {"ABOUT", Column::Align::left, Column::Cut::tail},
-               {"FILE", Column::Align::left, Column::Cut::head}}};
+  Table table{{{"PROFILE"}, {"ABOUT", Fit::cut_end}, {"FILE", Fit::cut_start}}};
   auto list = Json::list();
   for (const auto& name : config::profile_names(directories)) {
     const auto profile = config::load_profile(name, directories);
@@ -99,7 +97,7 @@ int run_profile(const ProfileOptions& options) {
   if (!profile) {
     const int status = fail(profile.error());
     const auto known = config::profile_names(directories);
-    const bool is_known = std::find(known.begin(), known.end(), options.name) != known.end();
+    const bool is_known = contains(known, options.name);
     if (!is_known) std::cerr << "  next: stile profile\n";
     return status;
   }

@@ -29,10 +29,7 @@ int put(const PutAgentOptions& options) {
   const auto answer = send_text(*client, R"({"action":"put-agent","card":)" + *card + '}',
                                 {{"action", "put-agent"}});
   if (!answer) return report(answer.error(), options.control);
-  if (options.control.json) {
-    std::cout << dump(answer->json) << '\n';
-    return fine;
-  }
+  if (options.control.json) return print_json(answer->json);
   const Json parsed = Json::parse(*card);
   const auto id = printable(text_of(parsed, has(parsed, "id") ? "id" : "agent_id"));
   std::cout << id << " is an agent now\n  see: stile agents " << id << '\n';

@@ -11,16 +11,11 @@ namespace {
 
 int print_reload(const Json& answer, const Terminal& terminal) {
   std::cout << "policy " << number_of(answer, "generation") << " is in force\n";
-  constexpr auto right = Column::Align::right;
-  Table table{{{"AGENT", {}, {}, 0}, {"RULES ADDED", right, {}, 0}, {"REMOVED", right, {}, 0}}};
+  Table table{{{"AGENT"}, {"RULES ADDED", Fit::number}, {"REMOVED", Fit::number}}};
   for (const Json& change : list_of(answer, "changed")) {
     table.add({text_of(change, "agent"), text_of(change, "added"), text_of(change, "removed")});
   }
-  if (table.is_empty()) {
-    std::cout << "no agent's rules have changed\n";
-  } else {
-    table.print(std::cout, terminal);
-  }
+  table.print_or(std::cout, terminal, "no agent's rules have changed");
   print_rejected_cards(answer, terminal);
   return fine;
 }

@@ -89,6 +89,18 @@ bool is_empty(const AgentDiff& diff) {
 
 }  // namespace
 
+std::string_view text(AgentDiff::Kind kind) noexcept {
+  switch (kind) {
+    case AgentDiff::Kind::added:
+      return "added";
+    case AgentDiff::Kind::removed:
+      return "removed";
+    case AgentDiff::Kind::changed:
+      break;
+  }
+  return "changed";
+}
+
 std::vector<AgentDiff> compare_rules(const acl::Snapshot& before, const acl::Snapshot& after) {
   std::set<std::string> ids;
   for (const auto* snapshot : {&before, &after}) {

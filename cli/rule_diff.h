@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "acl/policy.h"
@@ -20,6 +21,8 @@ struct AgentDiff {
   std::vector<std::string> deny_added, deny_removed;
   std::vector<ChangedSetting> settings;
 };
+
+[[nodiscard]] std::string_view text(AgentDiff::Kind kind) noexcept;
 
 // Agents without a difference are left out. The position of a rule does not matter.
 [[nodiscard]] std::vector<AgentDiff> compare_rules(const acl::Snapshot& before,

@@ -13,6 +13,7 @@
 #include "acl/host.h"
 #include "acl/localhost.h"
 #include "acl/pattern.h"
+#include "base/contains.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
 #include "cli/argument_checks.h"
@@ -49,7 +50,7 @@ std::string check_capability(const std::string& text) {
 
 std::string check_profile(const std::string& name) {
   const auto names = config::profile_names(config::profile_directories());
-  if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+  if (contains(names, name)) return {};
   const auto meant = nearest(name, {names.begin(), names.end()});
   return "there is no profile " + in_quotes(name) +
          (meant.empty() ? "; stile profile lists them"

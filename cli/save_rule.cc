@@ -13,6 +13,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/contains.h"
 #include "base/files.h"
 #include "base/system_error.h"
 #include "cli/advice.h"
@@ -186,7 +187,7 @@ CommandOutcome<FileChange> plan_rules(const std::string& entry, const std::strin
   for (const auto& pattern : patterns) {
     const auto parsed = acl::Pattern::parse(pattern);
     const auto canonical = parsed ? parsed->text() : pattern;
-    if (std::find(known.begin(), known.end(), canonical) == known.end()) added.push_back(canonical);
+    if (!contains(known, canonical)) added.push_back(canonical);
   }
   if (added.empty()) return FileChange{file, *text, *text};
   const auto edited = edit(*text, *found, file, added, syntax);

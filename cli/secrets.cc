@@ -15,14 +15,12 @@ struct SecretsOptions {
 };
 
 int print_secrets(const Json& answer, const Terminal& terminal) {
-  using Align = Column::Align;
-  using Cut = Column::Cut;
-  Table table{{{"SECRET", Align::left, Cut::tail, 0},
-               {"HOSTS", Align::left, Cut::tail, 1},
-               {"AGENTS", Align::left, Cut::tail, 2},
-               {"FROM", Align::left, Cut::never, 3},
-               {"AGE", Align::right, Cut::never, 1},
-               {"LAST USED", Align::left, Cut::never, 2}}};
+  Table table{{{"SECRET", Fit::cut_end},
+               {"HOSTS", Fit::cut_end, 1},
+               {"AGENTS", Fit::cut_end, 2},
+               {"FROM", Fit::whole, 3},
+               {"AGE", Fit::number, 1},
+               {"LAST USED", Fit::whole, 2}}};
   for (const Json& one : list_of(answer, "secrets")) {
     const auto used = text_of(one, "last_used");
     const auto age = text_of(one, "age_seconds");
@@ -32,11 +30,7 @@ int print_secrets(const Json& answer, const Terminal& terminal) {
                            : Cell{seconds_text(number_of(one, "age_seconds"))},
                used.empty() ? "never" : used});
   }
-  if (table.is_empty()) {
-    std::cout << "there are no secrets\n";
-  } else {
-    table.print(std::cout, terminal);
-  }
+  table.print_or(std::cout, terminal, "there are no secrets");
   return fine;
 }
 

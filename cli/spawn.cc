@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "base/units.h"
+#include "cli/argument_checks.h"
 #include "cli/card_file.h"
 #include "cli/command_list.h"
 #include "cli/spawner_client.h"
@@ -28,12 +29,6 @@ struct StopOptions {
   std::string tag;
   bool all = false;
 };
-
-std::string problem_of_life(const std::string& text) {
-  const auto life = parse_duration(text);
-  if (!life) return life.error().message;
-  return *life < std::chrono::seconds{1} ? "at least one second" : "";
-}
 
 bool is_card(const std::string& what) {
   return what == "-" || what.ends_with(".json") || what.find('/') != std::string::npos;
@@ -94,10 +89,7 @@ int spawn(const SpawnOptions& options) {
   }
   const auto answer = ask_spawner(options.spawner, request);
   if (!answer) return print_failure(answer.error(), options.spawner.json);
-  if (options.spawner.json) {
-    std::cout << dump(answer->json) << '\n';
-    return fine;
-  }
+  if (options.spawner.json) return print_json(answer->json);
   const auto id = text_of(answer->json, "task_id");
   std::cout << id << " spawned: template " << text_of(answer->json, "template") << ", workspace "
             << text_of(answer->json, "workspace") << "\n  note: to give it a task: stile send "
@@ -148,7 +140,7 @@ void add_spawn(Command& stile) {
   command.option("--workspace", options->workspace, "where its directory is made")
       .shown_as("DIRECTORY");
   command.options("--tag", options->tags, "a word to find it by").repeated();
-  command.option("--for", options->life, "end it after this time: 10m, 1h").check(problem_of_life);
+  command.option("--for", options->life, "end it after this time: 10m, 1h").check(check_duration);
   add_spawner_options(command, options->spawner);
   command.examples(
       "Examples:\n"

@@ -2,7 +2,6 @@
 #include "cli/spawner_client.h"
 
 #include <algorithm>
-#include <iostream>
 
 #include "control/client.h"
 #include "control/daemon_sockets.h"

@@ -1,7 +1,6 @@
 // Asks stile-spawner, for the commands about workers.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string>
 

@@ -2,17 +2,11 @@
 #include "cli/suffixes.h"
 
 #include <map>
-#include <string_view>
 
 #include "acl/public_suffix.h"
 
 namespace stile::cli {
 namespace {
-
-std::string parent_of(const std::string& name) {
-  const auto dot = name.find('.');
-  return dot == std::string::npos ? std::string{} : name.substr(dot + 1);
-}
 
 bool is_within(const std::string& host, const std::string& name) {
   if (host.size() <= name.size()) return host == name;
@@ -32,7 +26,7 @@ std::vector<SuggestedSuffix> find_suffixes(const std::vector<std::string>& hosts
     if (name.empty()) continue;
     Group& group = groups[name];
     if (group.hosts.empty()) group.common = host;
-    while (!is_within(host, group.common)) group.common = parent_of(group.common);
+    while (!is_within(host, group.common)) group.common = acl::name_above(group.common);
     group.hosts.push_back(host);
   }
   std::vector<SuggestedSuffix> suffixes;

@@ -32,25 +32,20 @@ std::string time_left(const Json& worker) {
 }
 
 int print_workers(const Json& workers) {
-  using Align = Column::Align;
-  using Cut = Column::Cut;
-  Table table{{{"WORKER", Align::left, Cut::tail, 0},
-               {"STATUS", Align::left, Cut::never, 0},
-               {"TEMPLATE", Align::left, Cut::tail, 1},
-               {"TAGS", Align::left, Cut::tail, 2},
-               {"AGE", Align::right, Cut::never, 1},
-               {"LEFT", Align::right, Cut::never, 1},
-               {"WORKSPACE", Align::left, Cut::head, 3}}};
+  Table table{{{"WORKER", Fit::cut_end},
+               {"STATUS"},
+               {"TEMPLATE", Fit::cut_end, 1},
+               {"TAGS", Fit::cut_end, 2},
+               {"AGE", Fit::number, 1},
+               {"LEFT", Fit::number, 1},
+               {"WORKSPACE", Fit::cut_start, 3}}};
   for (const Json& worker : workers) {
     table.add({text_of(worker, "task_id"), text_of(worker, "status"), text_of(worker, "template"),
                joined(list_of(worker, "tags")), age_of(worker, "started_at"), time_left(worker),
                text_of(worker, "workspace")});
   }
-  if (table.is_empty()) {
-    std::cout << "there is no worker\n  next: stile spawn default\n";
-  } else {
-    table.print(std::cout, Terminal::of_output());
-  }
+  table.print_or(std::cout, Terminal::of_output(),
+                 "there is no worker\n  next: stile spawn default");
   return fine;
 }
 
@@ -61,12 +56,8 @@ int print_worker(const Json& worker) {
             << bytes_text(number_of(worker, "memory_bytes")) << "\n  processes  "
             << number_of(worker, "processes") << "\n  age        " << age_of(worker, "started_at")
             << "\n  left       " << time_left(worker) << '\n';
-  using Align = Column::Align;
-  using Cut = Column::Cut;
-  Table table{{{"TASK", Align::right, Cut::never, 0},
-               {"STATUS", Align::left, Cut::never, 0},
-               {"EXIT", Align::right, Cut::never, 1},
-               {"STARTED", Align::right, Cut::never, 1}}};
+  Table table{
+      {{"TASK", Fit::number}, {"STATUS"}, {"EXIT", Fit::number, 1}, {"STARTED", Fit::number, 1}}};
   for (const Json& run : list_of(worker, "runs")) {
     table.add({text_of(run, "run"), text_of(run, "status"), text_of(run, "exit_status"),
                age_of(run, "started_at") + " ago"});
@@ -83,16 +74,14 @@ int run_workers(const WorkersOptions& options) {
   if (!answer) return print_failure(answer.error(), options.spawner.json);
   if (is_one) {
     if (!options.spawner.json) return print_worker(answer->json);
-    std::cout << dump(answer->json) << '\n';
-    return fine;
+    return print_json(answer->json);
   }
   Json workers = Json::list();
   for (const Json& worker : list_of(answer->json, "workers")) {
     if (options.tag.empty() || is_tagged(worker, options.tag)) workers.add(worker);
   }
   if (!options.spawner.json) return print_workers(workers);
-  std::cout << dump({{"workers", workers}}) << '\n';
-  return fine;
+  return print_json({{"workers", workers}});
 }
 
 }  // namespace

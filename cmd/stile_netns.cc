@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "acl/pattern.h"
+#include "base/contains.h"
 #include "base/files.h"
 #include "base/joined.h"
 #include "base/json.h"
@@ -252,7 +252,7 @@ std::string problem_of_command(const CLI::App& app, int argc, char** argv) {
       continue;
     }
     if (word.starts_with('-')) continue;
-    if (std::find(names.begin(), names.end(), word) != names.end()) return {};
+    if (contains(names, word)) return {};
     const auto near = nearest(word, {names.begin(), names.end()});
     return "unknown command " + in_quotes(word) +
            (near.empty() ? "; there are: " + list : "; did you mean '" + std::string{near} + "'?");

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/ascii.h"
-#include "base/quoted.h"
 #include "config/inside_values.h"
 
 namespace stile::config {

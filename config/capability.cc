@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/ascii.h"
+#include "base/contains.h"
 #include "base/files.h"
 #include "base/nearest.h"
 #include "base/program.h"
@@ -129,7 +130,7 @@ void read_parameters(const Node& node, const Reader& reader, Capability& capabil
     if (!form) {
       reader.error(node, in_quotes(name) + " is not a form of parameters",
                    "they are repository, location, image, model, name and refs");
-    } else if (std::find(all.begin(), all.end(), *form) != all.end()) {
+    } else if (contains(all, *form)) {
       reader.error(node, in_quotes(name) + " is listed twice");
     } else {
       all.push_back(*form);

@@ -25,11 +25,7 @@ constexpr std::array forms{
 
 // Neither `*`, `%` and `/` nor a segment of dots: these would change which paths a pattern covers.
 bool is_word(std::string_view segment) {
-  const bool has_only = std::all_of(segment.begin(), segment.end(), [](char c) {
-    const char low = to_lower(c);
-    return (low >= 'a' && low <= 'z') || is_digit(c) || c == '.' || c == '_' || c == '-';
-  });
-  return has_only && segment.find_first_not_of('.') != std::string_view::npos;
+  return has_only(segment, "._-") && segment.find_first_not_of('.') != std::string_view::npos;
 }
 
 enum class Star : std::uint8_t { never, last };

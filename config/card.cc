@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/contains.h"
 #include "base/quoted.h"
 #include "config/json_loader.h"
 #include "config/schema.h"
@@ -27,7 +28,7 @@ std::string_view agent_name(std::string_view card_name) {
 
 bool is_for_launchers(std::string_view name) {
   const auto keys = launcher_keys();
-  return std::find(keys.begin(), keys.end(), name) != keys.end();
+  return contains(keys, name);
 }
 
 std::vector<std::string_view> known_names() {

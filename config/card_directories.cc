@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 
 #include "base/files.h"
 #include "config/card.h"

@@ -1,7 +1,6 @@
 // compile: turns settings into policies.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <vector>

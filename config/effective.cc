@@ -20,11 +20,8 @@ std::string place_text(const Place& place) {
 }
 
 const Key<Settings>* global_key(std::string_view name) {
-  const auto keys = global_keys();
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key<Settings>& key) {
-    return key.name == name && (key.section == "egress" || key.section == "limits");
-  });
-  return found == keys.end() ? nullptr : &*found;
+  const auto* found = find_key("egress", name);
+  return found != nullptr ? found : find_key("limits", name);
 }
 
 void print_line(std::string_view name, const std::string& value,

@@ -14,22 +14,6 @@
 namespace stile::config {
 namespace {
 
-const Key<Settings>* egress_key(std::string_view name) {
-  const auto keys = global_keys();
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key<Settings>& key) {
-    return key.section == "egress" && key.name == name;
-  });
-  return found == keys.end() ? nullptr : &*found;
-}
-
-std::vector<std::string_view> egress_names() {
-  std::vector<std::string_view> names;
-  for (const auto& key : global_keys()) {
-    if (key.section == "egress") names.push_back(key.name);
-  }
-  return names;
-}
-
 struct Table {
   const Node& node;
   const Node::Table& members;
@@ -106,9 +90,9 @@ class Layering {
     std::set<std::string> own;
     for (const auto& member : *table) {
       reader.key = "egress." + member.key.substr(0, 64);
-      const auto* key = egress_key(member.key);
+      const auto* key = find_key("egress", member.key);
       if (key == nullptr) {
-        unknown_key(member, reader, egress_names());
+        unknown_key(member, reader, key_names("egress"));
         continue;
       }
       Settings read;  // also a value that does not count must be valid

@@ -1,7 +1,5 @@
 // FleetState: its text, and the strict reading of it.
-#include <algorithm>
 #include <initializer_list>
-#include <optional>
 
 #include "base/json.h"
 #include "config/fleet_layer.h"
@@ -15,13 +13,10 @@ constexpr int state_version = 1;
 // The members of one object: all of these, and no others.
 class Fields {
  public:
-  Fields(const Node& node, std::initializer_list<std::string_view> names)
-      : table_{node.as<Node::Table>()} {
-    if (table_ == nullptr || table_->size() != names.size()) {
-      is_good_ = false;
-      return;
-    }
-    for (const auto name : names) is_good_ = is_good_ && find(name) != nullptr;
+  Fields(const Node& node, std::initializer_list<std::string_view> names) : node_{node} {
+    const auto* table = node.as<Node::Table>();
+    is_good_ = table != nullptr && table->size() == names.size();
+    for (const auto name : names) is_good_ = is_good_ && node.find(name) != nullptr;
   }
   [[nodiscard]] bool is_good() const noexcept { return is_good_; }
 
@@ -45,20 +40,15 @@ class Fields {
   }
 
  private:
-  [[nodiscard]] const Node* find(std::string_view name) const {
-    const auto found = std::find_if(table_->begin(), table_->end(),
-                                    [&](const Member& member) { return member.key == name; });
-    return found == table_->end() ? nullptr : &found->value;
-  }
   template <class T>
   const T* get(std::string_view name) {
-    const T* value = is_good_ ? find(name)->as<T>() : nullptr;
+    const T* value = is_good_ ? node_.get<T>(name) : nullptr;
     if (value == nullptr) is_good_ = false;
     return value;
   }
 
-  const Node::Table* table_;
-  bool is_good_ = true;
+  const Node& node_;
+  bool is_good_;
 };
 
 bool read_policy(const Node& node, FleetState& state) {

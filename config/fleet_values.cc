@@ -3,31 +3,15 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/quoted.h"
 
 namespace stile::config {
-namespace {
-
-bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
-bool is_label(std::string_view text) {
-  return !text.empty() && text.size() <= 64 && is_letter_or_digit(text.front()) &&
-         is_letter_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return is_letter_or_digit(c) || c == '-';
-         });
-}
-
-bool is_host_byte(char c) {
-  return is_letter_or_digit(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == '-';
-}
-
-}  // namespace
-
 bool is_fleet_name(std::string_view name) {
   if (name.size() > 253) return false;
   while (true) {
     const auto dot = name.find('.');
-    if (!is_label(name.substr(0, dot))) return false;
+    if (!is_plain_id(name.substr(0, dot))) return false;
     if (dot == std::string_view::npos) return true;
     name.remove_prefix(dot + 1);
   }
@@ -48,10 +32,7 @@ std::optional<StoreAddress> parse_store_address(std::string_view text) {
     const auto end = std::min(text.find(':'), text.size());
     address.host = text.substr(0, end);
     text.remove_prefix(end);
-    if (address.host.empty() ||
-        !std::all_of(address.host.begin(), address.host.end(), is_host_byte)) {
-      return std::nullopt;
-    }
+    if (address.host.empty() || !has_only(address.host, ".-")) return std::nullopt;
   }
   if (text.empty()) return address;
   if (!text.starts_with(':')) return std::nullopt;
@@ -75,9 +56,7 @@ std::optional<std::string> StorePrefix::read(const Node& node, const Reader& rea
   auto text = Text::read(node, reader);
   if (!text) return text;
   const bool is_good = text->size() > 1 && text->size() <= 256 && text->starts_with('/') &&
-                       !text->ends_with('/') && std::all_of(text->begin(), text->end(), [](char c) {
-                         return is_host_byte(c) || c == '/' || c == '_';
-                       });
+                       !text->ends_with('/') && has_only(*text, ".-/_");
   if (!is_good) return reader.error(node, in_quotes(*text) + " is not a prefix like /stile");
   return text;
 }

@@ -197,4 +197,9 @@ Checked<Node> parse_json(std::string_view text, const std::string& file) {
   return Builder{text, file}.parse();
 }
 
+Node json_or_null(std::string_view text) {
+  auto parsed = parse_json(text, "");
+  return parsed ? std::move(*parsed) : Node{};
+}
+
 }  // namespace stile::config

@@ -14,5 +14,7 @@ inline constexpr std::size_t max_json_depth = 8;
 // Exactly one value. Duplicate keys in an object are errors: two readers of such a text could see
 // two different agents.
 [[nodiscard]] Checked<Node> parse_json(std::string_view text, const std::string& file);
+// A null if it is not that, for answers of programs.
+[[nodiscard]] Node json_or_null(std::string_view text);
 
 }  // namespace stile::config

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/quoted.h"
 #include "config/api_providers.h"
 #include "config/fields.h"
@@ -32,15 +33,6 @@ struct TagElement : TextElement {
     return Text::read(node, reader);
   }
 };
-
-bool is_variable_name(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  };
-  return !name.empty() && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
-}
 
 // An argument or the value of a variable: a script has newlines.
 std::optional<std::string> read_word(const Node& node, const Reader& reader) {

@@ -1,10 +1,10 @@
 // Elements of lists: reads and prints them.
 #include "config/list_values.h"
 
-#include <algorithm>
 #include <array>
 
 #include "base/ascii.h"
+#include "base/contains.h"
 #include "base/quoted.h"
 #include "config/endpoint.h"
 
@@ -69,10 +69,7 @@ std::optional<PrivateExceptionSettings> read_exception_table(const Node& node,
 
 bool is_header_name(std::string_view text) {
   constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-  return !text.empty() && text.size() <= 256 && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           marks.find(c) != std::string_view::npos;
-  });
+  return !text.empty() && text.size() <= 256 && has_only(text, marks);
 }
 
 }  // namespace
@@ -202,7 +199,7 @@ std::optional<std::string> HeaderNameElement::read(const Node& node, const Reade
   const auto* text = element_text(node, reader);
   if (text == nullptr) return std::nullopt;
   if (!is_header_name(*text)) return reader.error(node, in_quotes(*text) + " is not a header name");
-  if (std::find(needed.begin(), needed.end(), lower_case(*text)) != needed.end()) {
+  if (contains(needed, lower_case(*text))) {
     return reader.error(node, in_quotes(*text) + " cannot be named here", "Stile sets it itself");
   }
   return *text;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <utility>
 
@@ -18,11 +17,6 @@
 
 namespace stile::config {
 namespace {
-
-bool is_missing(const char* path) {
-  struct stat status {};
-  return ::lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
-}
 
 // As much of the settings as can be read; nullopt: the text is not valid TOML.
 std::optional<Settings> read_text(std::string_view text, const std::string& file,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/contains.h"
 #include "base/quoted.h"
 #include "config/json_loader.h"
 #include "config/list_values.h"
@@ -33,7 +34,7 @@ std::optional<std::string> read_path(const Node& node, const Reader& reader,
   const auto text = Text::read(node, reader);
   if (!text) return std::nullopt;
   const fs::path path{*text};
-  if (text->empty() || std::find(path.begin(), path.end(), "..") != path.end()) {
+  if (text->empty() || contains(path, "..")) {
     return reader.error(node, in_quotes(*text) + " is empty or contains ..");
   }
   fs::path full = path;
@@ -103,10 +104,6 @@ class RestrictionReader {
   const std::string& workspace_;
   Restriction restriction_;
 };
-
-bool contains(const std::vector<std::uint16_t>& ports, std::uint16_t port) {
-  return std::find(ports.begin(), ports.end(), port) != ports.end();
-}
 
 class Narrower {
  public:
@@ -211,7 +208,7 @@ class Narrower {
     if (!restriction_.environment) return;
     auto& variables = result_.launch.environment;
     for (const auto& variable : *restriction_.environment) {
-      if (std::find(variables.begin(), variables.end(), variable) == variables.end()) {
+      if (!contains(variables, variable)) {
         refuse("environment", variable.name + " is not set, or to another value");
       }
     }

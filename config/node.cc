@@ -1,5 +1,8 @@
-// Node: the names of its types for messages, and the document as JSON.
+// Node: its members, the names of its types for messages, and the document as JSON.
 #include "config/node.h"
+
+#include <algorithm>
+#include <utility>
 
 #include "base/json.h"
 
@@ -37,6 +40,55 @@ std::string json_text(const Node& node) {
   std::string out;
   std::visit(JsonAppender{out}, node.value);
   return out;
+}
+
+const Node* Node::find(std::string_view key) const noexcept {
+  const auto* table = as<Table>();
+  if (table == nullptr) return nullptr;
+  const auto found = std::find_if(table->begin(), table->end(),
+                                  [&](const Member& member) { return member.key == key; });
+  return found == table->end() ? nullptr : &found->value;
+}
+
+const Node& Node::at(std::string_view key) const noexcept {
+  static const Node none;
+  const Node* found = find(key);
+  return found == nullptr ? none : *found;
+}
+
+const Node* Node::given(std::string_view key) const noexcept {
+  const Node* found = find(key);
+  return found == nullptr || found->as<Unusable>() != nullptr ? nullptr : found;
+}
+
+std::string Node::text(std::string_view key) const {
+  const auto* text = get<std::string>(key);
+  return text == nullptr ? "" : *text;
+}
+
+bool Node::flag(std::string_view key) const noexcept {
+  const auto* flag = get<bool>(key);
+  return flag != nullptr && *flag;
+}
+
+std::optional<std::int64_t> Node::number(std::string_view key) const {
+  const auto* number = get<std::int64_t>(key);
+  return number == nullptr || *number < 0 ? std::nullopt : std::optional{*number};
+}
+
+const Node::Array& Node::list(std::string_view key) const {
+  static const Array none;
+  const auto* list = get<Array>(key);
+  return list == nullptr ? none : *list;
+}
+
+void Node::remove(std::string_view key) {
+  std::erase_if(std::get<Table>(value), [&](const Member& member) { return member.key == key; });
+}
+
+void Node::set(std::string_view key, Node value_of_key) {
+  remove(key);
+  std::get<Table>(value).push_back({std::string{key}, {}, std::move(value_of_key)});
 }
 
 std::string_view Node::type_name() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -38,6 +39,26 @@ struct Node {
   [[nodiscard]] const T* as() const noexcept {
     return std::get_if<T>(&value);
   }
+
+  // The value of a key. Null: the key is missing, or this is no table.
+  [[nodiscard]] const Node* find(std::string_view key) const noexcept;
+  [[nodiscard]] const Node& at(std::string_view key) const noexcept;  // a null: missing
+  // As find(), and a null counts as missing.
+  [[nodiscard]] const Node* given(std::string_view key) const noexcept;
+  // As find(), and a value of another type counts as missing.
+  template <class T>
+  [[nodiscard]] const T* get(std::string_view key) const noexcept {
+    const Node* found = find(key);
+    return found == nullptr ? nullptr : found->as<T>();
+  }
+  [[nodiscard]] std::string text(std::string_view key) const;  // "": missing
+  [[nodiscard]] bool flag(std::string_view key) const noexcept;
+  [[nodiscard]] std::optional<std::int64_t> number(std::string_view key) const;  // not negative
+  [[nodiscard]] const Array& list(std::string_view key) const;                   // empty: missing
+  // This is a table.
+  void remove(std::string_view key);
+  void set(std::string_view key, Node value);  // as the last one
+
   // "a string", "an integer" …, for "expected …, found a string".
   [[nodiscard]] std::string_view type_name() const;
 };

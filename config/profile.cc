@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <set>
 
+#include "base/ascii.h"
+#include "base/contains.h"
 #include "base/files.h"
 #include "base/joined.h"
 #include "base/program.h"
@@ -31,7 +33,7 @@ std::optional<std::vector<std::string>> read_home_paths(const Node& node, const 
   for (const auto& path : *paths) {
     const fs::path parts{path};
     const bool is_rooted = path.starts_with("~/") || path.starts_with('/');
-    if (!is_rooted || std::find(parts.begin(), parts.end(), "..") != parts.end()) {
+    if (!is_rooted || contains(parts, "..")) {
       return reader.error(node, in_quotes(path) + " must begin with ~/ or / and contain no ..");
     }
   }
@@ -99,12 +101,7 @@ std::string variable_or(const char* name, std::string other) {
 }  // namespace
 
 bool is_profile_name(std::string_view name) noexcept {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-  };
-  return !name.empty() && name.size() <= 64 && name.front() != '.' &&
-         std::all_of(name.begin(), name.end(), is_plain);
+  return !name.empty() && name.size() <= 64 && name.front() != '.' && has_only(name, "-_.");
 }
 
 Checked<Profile> parse_profile(std::string_view text, const std::string& name,

@@ -1,6 +1,7 @@
 // Schema: the one table of keys.
 #include "config/schema.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -432,6 +433,19 @@ std::span<const Key<Settings>> global_keys() noexcept { return all_global_keys; 
 std::span<const Key<AgentSettings>> agent_keys() noexcept { return all_agent_keys; }
 std::span<const Key<SecretSettings>> secret_keys() noexcept { return all_secret_keys; }
 std::span<const Key<ScanSettings>> scan_keys() noexcept { return all_scan_keys; }
+const Key<Settings>* find_key(std::string_view section, std::string_view name) noexcept {
+  const auto* const found = std::find_if(
+      all_global_keys.begin(), all_global_keys.end(),
+      [&](const Key<Settings>& key) { return key.section == section && key.name == name; });
+  return found == all_global_keys.end() ? nullptr : found;
+}
+std::vector<std::string_view> key_names(std::string_view section) {
+  std::vector<std::string_view> names;
+  for (const auto& key : all_global_keys) {
+    if (key.section == section) names.push_back(key.name);
+  }
+  return names;
+}
 std::span<const CardKey> card_keys() noexcept { return all_card_keys; }
 std::span<const std::string_view> launcher_keys() noexcept { return all_launcher_keys; }
 

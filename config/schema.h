@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/reader.h"
 #include "config/settings.h"
@@ -39,6 +40,10 @@ struct Section {
 
 [[nodiscard]] std::span<const Section> sections() noexcept;
 [[nodiscard]] std::span<const Key<Settings>> global_keys() noexcept;  // grouped by section
+// Null: the section has no such key.
+[[nodiscard]] const Key<Settings>* find_key(std::string_view section,
+                                            std::string_view name) noexcept;
+[[nodiscard]] std::vector<std::string_view> key_names(std::string_view section);
 [[nodiscard]] std::span<const Key<AgentSettings>> agent_keys() noexcept;
 [[nodiscard]] std::span<const Key<SecretSettings>> secret_keys() noexcept;
 [[nodiscard]] std::span<const Key<ScanSettings>> scan_keys() noexcept;

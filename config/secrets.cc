@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/contains.h"
 #include "base/files.h"
 #include "base/quoted.h"
 #include "base/wipe.h"
@@ -17,12 +18,6 @@ namespace stile::config {
 namespace {
 
 constexpr std::size_t max_value_file = 20'000;
-
-bool is_variable_name(std::string_view text) {
-  return !is_digit(text.front()) && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_digit(c) || c == '_' || (to_lower(c) >= 'a' && to_lower(c) <= 'z');
-  });
-}
 
 // "": the value comes from elsewhere.
 std::string file_of(const SecretSettings& secret) {
@@ -37,7 +32,7 @@ bool is_of_the_connection(std::string_view lower_case_name) {
   constexpr std::array<std::string_view, 10> names{
       "host", "content-length", "transfer-encoding", "connection", "upgrade",
       "te",   "trailer",        "keep-alive",        "expect",     "proxy-connection"};
-  return std::find(names.begin(), names.end(), lower_case_name) != names.end();
+  return contains(names, lower_case_name);
 }
 
 void check_secret(const SecretSettings& secret, Diagnostics& problems) {
@@ -112,8 +107,7 @@ std::string taken_text(const std::string& own) {
 
 acl::RequestRule request_rule(const RequestSettings& from) {
   acl::RequestRule rule;
-  const bool is_any =
-      std::find(from.methods.begin(), from.methods.end(), "*") != from.methods.end();
+  const bool is_any = contains(from.methods, "*");
   if (!is_any) rule.methods = from.methods;
   rule.paths = from.paths;
   rule.max_body = from.max_body;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
 #include "config/schema.h"
@@ -13,14 +14,6 @@ namespace {
 // "egress.ports"; an unknown name can contain any bytes.
 std::string full_key(std::string_view section, std::string_view name) {
   return (section.empty() ? "" : std::string{section} + '.') + printable(name.substr(0, 64));
-}
-
-std::vector<std::string_view> keys_in(std::string_view section) {
-  std::vector<std::string_view> names;
-  for (const auto& key : global_keys()) {
-    if (key.section == section) names.push_back(key.name);
-  }
-  return names;
 }
 
 // The section that has a key of this name.
@@ -64,13 +57,10 @@ void read_section(std::string_view section, const Member& member, Reader reader,
     return;
   }
   for (const auto& entry : *table) {
-    const auto keys = global_keys();
-    const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key<Settings>& key) {
-      return key.section == section && key.name == entry.key;
-    });
+    const auto* found = find_key(section, entry.key);
     reader.key = full_key(section, entry.key);
-    if (found == keys.end()) {
-      complain(entry, reader, section, keys_in(section));
+    if (found == nullptr) {
+      complain(entry, reader, section, key_names(section));
       continue;
     }
     settings.keys.push_back(
@@ -192,7 +182,7 @@ Settings read_settings(const Node& document, const Reader& reader) {
       read_entries("secret", secret_keys(), member, reader, settings.secret);
     } else if (member.key == "scan") {
       read_entries("scan", scan_keys(), member, reader, settings.scan);
-    } else if (std::find(known.begin(), known.end(), member.key) != known.end()) {
+    } else if (contains(known, member.key)) {
       read_section(member.key, member, reader, settings);
     } else {
       Reader top = reader;

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <filesystem>
 #include <limits>
-#include <utility>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
 #include "base/units.h"
@@ -15,8 +15,6 @@
 
 namespace stile::config {
 namespace {
-
-constexpr std::size_t max_id_length = 64;
 
 template <class T>
 struct Word {
@@ -37,16 +35,6 @@ std::optional<T> read_word(const Node& node, const Reader& reader, std::string_v
   const auto meant = nearest(*text, known);
   return reader.error(node, in_quotes(*text) + " is not " + std::string{expected},
                       meant.empty() ? "" : "did you mean " + in_quotes(meant) + "?");
-}
-
-bool is_id(std::string_view text) {
-  const auto is_letter_or_digit = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  };
-  return !text.empty() && text.size() <= max_id_length && is_letter_or_digit(text.front()) &&
-         is_letter_or_digit(text.back()) && std::all_of(text.begin(), text.end(), [&](char c) {
-           return is_letter_or_digit(c) || c == '-';
-         });
 }
 
 }  // namespace
@@ -158,7 +146,7 @@ std::string FileMode::print(std::uint32_t value) {
 std::optional<std::string> AgentId::read(const Node& node, const Reader& reader) {
   const auto* text = node.as<std::string>();
   if (text == nullptr) return reader.wrong_type(node, "a string");
-  if (is_id(*text)) return *text;
+  if (is_plain_id(*text)) return *text;
   return reader.error(node, in_quotes(*text) + " is not an id",
                       "1 to 64 of a-z, 0-9 and -, not beginning or ending with -");
 }

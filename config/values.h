@@ -2,12 +2,10 @@
 // and `print`; the schema ties keys to kinds.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "config/reader.h"
 #include "config/settings.h"

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace stile::confine {

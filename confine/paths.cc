@@ -1,8 +1,6 @@
 // paths: absolute paths, and finding them in other texts.
 #include "confine/paths.h"
 
-#include <algorithm>
-
 namespace stile::confine {
 
 bool is_within(std::string_view path, std::string_view directory) noexcept {

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/contains.h"
 #include "confine/paths.h"
 
 namespace stile::confine {
@@ -39,12 +40,6 @@ constexpr std::array<std::string_view, 3> source_places{"/opt", "/usr/src", "/us
 
 bool is_strictly_within(std::string_view path, std::string_view directory) {
   return path != directory && is_within(path, directory);
-}
-
-template <class Paths>
-bool is_within_any(std::string_view path, const Paths& directories) {
-  return std::any_of(directories.begin(), directories.end(),
-                     [&](const auto& directory) { return is_within(path, directory); });
 }
 
 template <class Paths>
@@ -159,20 +154,12 @@ class Planner {
                         [&](const OwnPlace& place) { return is_within(place.path, home); });
   }
 
-  [[nodiscard]] const Mount* mount_of(std::string_view path) const {
-    const Mount* found = nullptr;
-    for (const auto& mount : view_.mounts) {
-      if (is_within(path, mount.target)) found = &mount;  // the last one is the innermost
-    }
-    return found;
-  }
-
   [[nodiscard]] bool is_exposed(std::string_view path) const {
     return is_within_any(path, request_.expose);
   }
 
   [[nodiscard]] bool is_bound(std::string_view path) const {
-    const auto* mount = mount_of(path);
+    const auto* mount = view_.mount_of(path);
     return mount != nullptr && mount->content == MountContent::bind;
   }
 
@@ -180,7 +167,7 @@ class Planner {
   // the system's directories, the directory around the socket is covered if it belongs to the
   // service.
   [[nodiscard]] std::string cover_of(const std::string& socket) const {
-    const auto* mount = mount_of(socket);
+    const auto* mount = view_.mount_of(socket);
     const std::string parent = socket.substr(0, socket.rfind('/'));
     const bool is_own_directory = mount->search == Search::none && mount->target != "/" &&
                                   is_strictly_within(parent, mount->target) &&
@@ -192,7 +179,7 @@ class Planner {
 
   void add_covers() {
     const auto add_cover = [&](std::string path) {
-      if (std::find(view_.covers.begin(), view_.covers.end(), path) == view_.covers.end()) {
+      if (!contains(view_.covers, path)) {
         view_.covers.push_back(std::move(path));
       }
     };
@@ -235,7 +222,7 @@ class Planner {
 
   void choose_directory() {
     const auto directory = seen_at(request_.directory);
-    const auto* mount = mount_of(directory);
+    const auto* mount = view_.mount_of(directory);
     const bool is_bind = mount != nullptr && mount->content == MountContent::bind;
     const bool is_hidden = is_within_any(request_.directory, request_.hidden) ||
                            is_within_any(request_.directory, hidden_parts);
@@ -251,6 +238,14 @@ class Planner {
 };
 
 }  // namespace
+
+const Mount* View::mount_of(std::string_view path) const {
+  const Mount* found = nullptr;
+  for (const auto& mount : mounts) {
+    if (is_within(path, mount.target)) found = &mount;
+  }
+  return found;
+}
 
 View plan_view(const PlanRequest& request) { return Planner{request}.plan(); }
 

@@ -76,6 +76,9 @@ struct View {
   std::vector<std::string> pins;    // directories that the command must not rename
   std::string directory;            // where the command starts; "": not visible to it
   bool is_directory_empty = false;  // it is or contains a home, and is not shown
+
+  // The innermost mount that has the path; null: none has it.
+  [[nodiscard]] const Mount* mount_of(std::string_view path) const;
 };
 
 [[nodiscard]] View plan_view(const PlanRequest& request);

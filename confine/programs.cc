@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/contains.h"
 #include "confine/paths.h"
 #include "confine/survey.h"
 
@@ -13,16 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int most_entries = 2000;  // of one directory of PATH
-
-template <class T>
-bool contains(const std::vector<T>& list, const T& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-bool is_within_any(const std::string& path, const std::vector<std::string>& directories) {
-  return std::any_of(directories.begin(), directories.end(),
-                     [&](const auto& directory) { return is_within(path, directory); });
-}
 
 bool is_shown_anyway(const std::string& path, const PlanRequest& request) {
   return is_within_any(path, request.system) || is_within_any(path, request.programs);

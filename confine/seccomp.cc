@@ -7,11 +7,11 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
 
+#include "base/contains.h"
 #include "base/system_error.h"
 
 namespace stile::confine {
@@ -41,8 +41,7 @@ std::vector<RefusedCall> refused_calls() {
   constexpr std::uint32_t beyond = AF_PACKET + 1;
   for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)}) {
     for (std::uint32_t family = 0; family < beyond; ++family) {
-      if (std::find(allowed_families.begin(), allowed_families.end(), family) ==
-          allowed_families.end()) {
+      if (!contains(allowed_families, family)) {
         list.push_back({call, EAFNOSUPPORT, {{0, Argument::Is::equal, family}}});
       }
     }

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
+#include "base/contains.h"
 #include "base/files.h"
 #include "confine/hosts.h"
 #include "confine/named_sockets.h"
@@ -42,7 +41,7 @@ void add_link(const fs::path& path, PlanRequest& request) {
   const auto text = fs::read_symlink(path, failed);
   if (failed) return;
   Symlink link{path.string(), text.string()};
-  if (std::find(request.links.begin(), request.links.end(), link) == request.links.end()) {
+  if (!contains(request.links, link)) {
     request.links.push_back(std::move(link));
   }
 }
@@ -150,15 +149,17 @@ Result<void> add_sockets(const std::vector<std::string>& environment, PlanReques
   return {};
 }
 
-std::vector<NameFile> name_files(const std::string& resolver_text) {
-  const auto place_of = [](const fs::path& usual) -> std::string {
+void show_name_files(const std::string& resolver_text, View& view) {
+  const auto show = [&](const fs::path& usual, std::string text) {
     std::error_code failed;
-    if (!fs::exists(fs::symlink_status(usual, failed))) return {};
-    const auto place = fs::weakly_canonical(usual, failed);
-    return failed ? std::string{} : place.string();
+    if (!fs::exists(fs::symlink_status(usual, failed))) return;
+    const auto place = fs::weakly_canonical(usual, failed);  // /etc may have a link
+    if (failed) return;
+    view.mounts.push_back(
+        {.target = place.string(), .content = MountContent::text, .text = std::move(text)});
   };
-  return {{place_of("/etc/resolv.conf"), resolver_text},
-          {place_of(hosts_file), hosts_inside(read_or_empty(hosts_file))}};
+  show("/etc/resolv.conf", resolver_text);
+  show(hosts_file, hosts_inside(read_or_empty(hosts_file)));
 }
 
 }  // namespace stile::confine

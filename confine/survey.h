@@ -37,12 +37,8 @@ void add_programs(const std::string& path_variable, const std::string& command,
 [[nodiscard]] Result<void> add_sockets(const std::vector<std::string>& environment,
                                        PlanRequest& request);
 
-// A file of this host that programs look names up with, and what a command sees in its place.
-struct NameFile {
-  std::string place;  // of the file itself, if /etc has a link; "": there is none
-  std::string text;
-};
-// /etc/resolv.conf and /etc/hosts of a command that has a name server of its own.
-[[nodiscard]] std::vector<NameFile> name_files(const std::string& resolver_text);
+// /etc/resolv.conf and /etc/hosts of a command that has a name server of its own, instead of those
+// of the host. A file that the host does not have has no place.
+void show_name_files(const std::string& resolver_text, View& view);
 
 }  // namespace stile::confine

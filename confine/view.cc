@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/contains.h"
 #include "base/files.h"
 #include "base/system_error.h"
 #include "confine/covers.h"
@@ -194,14 +195,6 @@ class Builder {
                        [&](const Mount& mount) { return is_within(mount.target, path); });
   }
 
-  [[nodiscard]] const Mount* mount_of(const std::string& path) const {
-    const Mount* found = nullptr;
-    for (const auto& mount : view_.mounts) {
-      if (is_within(path, mount.target)) found = &mount;  // the last one is the innermost
-    }
-    return found;
-  }
-
   void note_secret(const FoundPlace& found) {
     report_.secrets.push_back(found.path);
     const auto at = found.path.rfind('/');
@@ -273,7 +266,7 @@ class Builder {
   Result<void> put_own_files() {
     const auto& own = request_.own_files;
     if (own.files.empty()) return {};
-    if (const auto* mount = mount_of(own.directory);
+    if (const auto* mount = view_.mount_of(own.directory);
         mount == nullptr || mount->content != MountContent::empty) {
       return Error{"the CA cannot be shown at " + own.directory +
                    ": this directory of the host is shown instead of an empty one"};
@@ -304,7 +297,7 @@ class Builder {
   Result<void> pin() {
     auto pins = view_.pins;
     for (const auto& path : secret_directories_) {
-      if (!is_target(path) && std::find(pins.begin(), pins.end(), path) == pins.end()) {
+      if (!is_target(path) && !contains(pins, path)) {
         pins.push_back(path);
       }
     }

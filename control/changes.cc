@@ -10,8 +10,6 @@
 namespace stile::control {
 namespace {
 
-using RuleSetPtr = std::shared_ptr<const acl::RuleSet>;
-
 // Compares lists by the hashes of their rules. Lists shared by many agents are compared once.
 class Comparison {
  public:

@@ -1,7 +1,6 @@
 // PolicyEditor, the fleet: its switch works at once, its policy is read like a reload.
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <exception>
 #include <utility>
 
 #include "base/joined.h"

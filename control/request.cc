@@ -1,9 +1,9 @@
 // ControlRequest: one reader per field, and the checks that a table of actions asks for.
 #include "control/request.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/quoted.h"
@@ -133,15 +133,6 @@ std::string meant(std::string_view word, const Names& known) {
   return near.empty() ? "" : "; did you mean " + in_quotes(near) + "?";
 }
 
-bool has(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool has(const Node::Table& table, std::string_view name) {
-  return std::any_of(table.begin(), table.end(),
-                     [&](const config::Member& member) { return member.key == name; });
-}
-
 // The problems without a file name: a request has only one line.
 std::string sentence(const config::Diagnostics& problems) {
   std::string text;
@@ -154,12 +145,10 @@ std::string sentence(const config::Diagnostics& problems) {
   return text;
 }
 
-Outcome<const Action*> find_action(const Node::Table& table, const Actions& actions) {
-  const auto member = std::find_if(table.begin(), table.end(), [](const config::Member& candidate) {
-    return candidate.key == "action";
-  });
-  if (member == table.end()) return bad("\"action\" is missing");
-  const auto* name = member->value.as<std::string>();
+Outcome<const Action*> find_action(const Node& request, const Actions& actions) {
+  const auto* action = request.find("action");
+  if (action == nullptr) return bad("\"action\" is missing");
+  const auto* name = action->as<std::string>();
   if (name == nullptr) return bad("action: expected a string");
   Names known;
   for (const auto& row : actions) {
@@ -170,14 +159,15 @@ Outcome<const Action*> find_action(const Node::Table& table, const Actions& acti
                  "there is no action " + in_quotes(name->substr(0, 64)) + meant(*name, known)};
 }
 
-Outcome<void> check_fields(const Action& action, const Node::Table& table) {
+Outcome<void> check_fields(const Action& action, const Node& request) {
+  const auto has = [&](std::string_view name) { return request.find(name) != nullptr; };
   for (const auto name : action.required) {
-    if (!has(table, name)) {
+    if (!has(name)) {
       return bad(std::string{action.name} + " needs " + in_quotes(name));
     }
   }
   const auto& either = action.one_of;
-  if (!either.empty() && has(table, either[0]) == has(table, either[1])) {
+  if (!either.empty() && has(either[0]) == has(either[1])) {
     return bad(std::string{action.name} + " needs either " + in_quotes(either[0]) + " or " +
                in_quotes(either[1]));
   }
@@ -194,7 +184,7 @@ Outcome<ControlRequest> parse_request(std::string_view line, const Actions& acti
   if (!document) return bad("not a request: " + sentence(document.error()));
   const auto* table = document->as<Node::Table>();
   if (table == nullptr) return bad("a request is one JSON object");
-  const auto found = find_action(*table, actions);
+  const auto found = find_action(*document, actions);
   if (!found) return found.error();
   const Action& row = **found;
   Names known{"action"};
@@ -206,7 +196,7 @@ Outcome<ControlRequest> parse_request(std::string_view line, const Actions& acti
   config::Diagnostics problems;
   Reader reader{problems, {}, {}, {}};
   for (const auto& member : *table) {
-    if (!has(known, member.key)) {
+    if (!contains(known, member.key)) {
       return bad(std::string{row.name} + " has no field " + in_quotes(member.key.substr(0, 64)) +
                  meant(member.key, known));
     }
@@ -214,7 +204,7 @@ Outcome<ControlRequest> parse_request(std::string_view line, const Actions& acti
     read_field(member.key, member.value, reader, request);
   }
   if (problems.has_errors()) return bad(sentence(problems));
-  if (const auto checked = check_fields(row, *table); !checked) return checked.error();
+  if (const auto checked = check_fields(row, *document); !checked) return checked.error();
   if (row.check != nullptr) {
     if (const auto checked = row.check(request); !checked) return checked.error();
   }

@@ -1,6 +1,6 @@
 // SavedState: reads it, strictly.
-#include <algorithm>
 
+#include "base/contains.h"
 #include "base/quoted.h"
 #include "config/json_loader.h"
 #include "config/values.h"
@@ -15,8 +15,8 @@ using config::Node, config::Reader;
 // an error in the file.
 class Members {
  public:
-  Members(const Node& node, Reader& reader) : reader_{reader}, table_{node.as<Node::Table>()} {
-    if (table_ == nullptr) reader_.wrong_type(node, "an object");
+  Members(const Node& node, Reader& reader) : reader_{reader}, node_{node} {
+    if (node.as<Node::Table>() == nullptr) reader_.wrong_type(node, "an object");
   }
   ~Members() { check_known(); }
   Members(const Members&) = delete;
@@ -24,11 +24,8 @@ class Members {
 
   const Node* find(std::string_view name) {
     known_.push_back(name);
-    if (table_ == nullptr) return nullptr;
-    const auto found = std::find_if(table_->begin(), table_->end(),
-                                    [&](const config::Member& m) { return m.key == name; });
     reader_.key = std::string{name};
-    return found == table_->end() ? nullptr : &found->value;
+    return node_.find(name);
   }
 
   void text(std::string_view name, std::string& into) {
@@ -77,16 +74,17 @@ class Members {
 
  private:
   void check_known() {
-    if (table_ == nullptr) return;
-    for (const auto& member : *table_) {
-      if (std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
+    const auto* table = node_.as<Node::Table>();
+    if (table == nullptr) return;
+    for (const auto& member : *table) {
+      if (contains(known_, member.key)) continue;
       reader_.key = printable(member.key.substr(0, 64));
       reader_.error(member.value, "is not known here");
     }
   }
 
   Reader& reader_;
-  const Node::Table* table_;
+  const Node& node_;
   std::vector<std::string_view> known_;
 };
 

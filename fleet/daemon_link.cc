@@ -4,46 +4,25 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/json_value.h"
 #include "base/program.h"
 #include "base/run_command.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
-#include "config/json_loader.h"
 #include "control/client.h"
 #include "control/daemon_sockets.h"
 
 namespace stile::fleet {
 namespace {
 
-using config::Node;
-
 // Compiling a large policy takes the daemon seconds.
 constexpr std::chrono::seconds patience{60};
 constexpr std::chrono::seconds replay_time{60};
 constexpr std::size_t max_problem_bytes = 256;
-
-const Node* member(const Node* node, std::string_view key) {
-  const auto* table = node == nullptr ? nullptr : node->as<Node::Table>();
-  if (table == nullptr) return nullptr;
-  const auto found = std::find_if(table->begin(), table->end(),
-                                  [&](const config::Member& one) { return one.key == key; });
-  return found == table->end() ? nullptr : &found->value;
-}
-
-std::string text(const Node* node) {
-  const auto* value = node == nullptr ? nullptr : node->as<std::string>();
-  return value == nullptr ? std::string{} : *value;
-}
-
-std::int64_t number(const Node* node) {
-  const auto* value = node == nullptr ? nullptr : node->as<std::int64_t>();
-  return value == nullptr ? 0 : *value;
-}
 
 // The state does not fit into a request, so its text goes as a file.
 Result<UniqueFd> file_of(const std::string& content) {
@@ -77,10 +56,9 @@ Result<std::string> DaemonLink::ask(const std::string& line, int descriptor) con
 Result<config::FleetState> DaemonLink::memory() const {
   const auto answer = ask(R"({"action":"fleet","memory":true})");
   if (!answer) return answer.error();
-  const auto document = config::parse_json(*answer, "");
-  const Node* top = document ? &*document : nullptr;
-  if (!control::is_ok(*answer)) return Error{text(member(member(top, "error"), "message"))};
-  return config::parse_fleet(text(member(top, "state")));
+  const auto said = Json::parse(*answer);
+  if (!control::is_ok(*answer)) return Error{text_of(object_of(said, "error"), "message")};
+  return config::parse_fleet(text_of(said, "state"));
 }
 
 Handed DaemonLink::hand_over(const config::FleetState& state) const {
@@ -88,22 +66,18 @@ Handed DaemonLink::hand_over(const config::FleetState& state) const {
   if (!file) return {Handed::Kind::away, file.error().message};
   const auto answer = ask(R"({"action":"fleet"})", file->get());
   if (!answer) return {Handed::Kind::away, answer.error().message};
-  const auto document = config::parse_json(*answer, "");
-  const Node* top = document ? &*document : nullptr;
+  const auto said = Json::parse(*answer);
   if (!control::is_ok(*answer)) {
-    const Node* error = member(top, "error");
-    const auto code = text(member(error, "code"));
+    const Json& error = object_of(said, "error");
+    const auto code = text_of(error, "code");
     const bool is_refused = code == "config-error" || code == "bad-request";
-    return {is_refused ? Handed::Kind::refused : Handed::Kind::away,
-            text(member(error, "message"))};
+    return {is_refused ? Handed::Kind::refused : Handed::Kind::away, text_of(error, "message")};
   }
   Handed handed{Handed::Kind::done};
-  handed.generation = static_cast<std::uint64_t>(number(member(top, "generation")));
-  handed.agents = static_cast<std::uint64_t>(number(member(top, "agents")));
-  const Node* list = member(top, "rejected");
-  if (list == nullptr || list->as<Node::Array>() == nullptr) return handed;
-  for (const auto& one : *list->as<Node::Array>()) {
-    handed.rejected.push_back({text(member(&one, "name")), text(member(&one, "problem"))});
+  handed.generation = number_of(said, "generation");
+  handed.agents = number_of(said, "agents");
+  for (const Json& one : list_of(said, "rejected")) {
+    handed.rejected.push_back({text_of(one, "name"), text_of(one, "problem")});
   }
   return handed;
 }
@@ -119,14 +93,10 @@ std::optional<DaemonLink::Usage> DaemonLink::usage(const std::string& agent) con
   JsonObject{line}.add("action", "agent").add("agent", agent);
   const auto answer = ask(line);
   if (!answer || !control::is_ok(*answer)) return std::nullopt;
-  const auto document = config::parse_json(*answer, "");
-  const Node* agent_node = member(document ? &*document : nullptr, "agent");
-  const Node* budget = member(member(agent_node, "budgets"), "bytes_up");
-  if (member(budget, "slice") == nullptr) return std::nullopt;
-  const Node* waiting = member(budget, "waiting");
-  const auto* flag = waiting == nullptr ? nullptr : waiting->as<bool>();
-  return Usage{static_cast<std::uint64_t>(number(member(budget, "used"))),
-               flag != nullptr && *flag};
+  const auto said = Json::parse(*answer);
+  const Json& budget = object_of(object_of(object_of(said, "agent"), "budgets"), "bytes_up");
+  if (budget.find("slice") == nullptr) return std::nullopt;
+  return Usage{number_of(budget, "used"), flag_of(budget, "waiting")};
 }
 
 std::string DaemonLink::replay(const config::FleetState& state) const {
@@ -152,13 +122,10 @@ std::string DaemonLink::replay(const config::FleetState& state) const {
 DaemonLink::Overview DaemonLink::overview() const {
   const auto answer = ask(R"({"action":"ping"})");
   if (!answer || !control::is_ok(*answer)) return {};
-  const auto document = config::parse_json(*answer, "");
-  const Node* top = document ? &*document : nullptr;
-  const Node* fences = member(top, "containment");
-  return {text(member(top, "version")), text(member(top, "mode")),
-          static_cast<std::uint64_t>(number(member(fences, "checked"))),
-          static_cast<std::uint64_t>(number(member(fences, "failed"))),
-          text(member(fences, "problem")).substr(0, max_problem_bytes)};
+  const auto said = Json::parse(*answer);
+  const Json& fences = object_of(said, "containment");
+  return {text_of(said, "version"), text_of(said, "mode"), number_of(fences, "checked"),
+          number_of(fences, "failed"), text_of(fences, "problem").substr(0, max_problem_bytes)};
 }
 
 }  // namespace stile::fleet

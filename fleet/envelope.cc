@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/base64.h"
+#include "base/contains.h"
 #include "base/json.h"
 #include "config/fleet_values.h"
 #include "config/json_loader.h"
@@ -19,25 +20,13 @@ constexpr std::size_t signer_digits = 64;
 
 Error invalid(const std::string& why) { return Error{"not an envelope: " + why}; }
 
-const Node* find(const Node::Table& table, std::string_view key) {
-  const auto found = std::find_if(table.begin(), table.end(),
-                                  [&](const config::Member& member) { return member.key == key; });
-  return found == table.end() ? nullptr : &found->value;
-}
-
-template <class T>
-const T* find_as(const Node::Table& table, std::string_view key) {
-  const Node* node = find(table, key);
-  return node == nullptr ? nullptr : node->as<T>();
-}
-
-std::optional<UnixMicros> time_in(const Node::Table& table, std::string_view key) {
-  const auto* text = find_as<std::string>(table, key);
+std::optional<UnixMicros> time_in(const Node& object, std::string_view key) {
+  const auto* text = object.get<std::string>(key);
   return text == nullptr ? std::nullopt : parse_time(*text);
 }
 
-std::optional<std::vector<std::string>> names_in(const Node::Table& table, std::string_view key) {
-  const auto* list = find_as<Node::Array>(table, key);
+std::optional<std::vector<std::string>> names_in(const Node& object, std::string_view key) {
+  const auto* list = object.get<Node::Array>(key);
   if (list == nullptr || list->size() > max_targets) return std::nullopt;
   std::vector<std::string> names;
   for (const auto& element : *list) {
@@ -90,36 +79,35 @@ Result<Envelope> parse_envelope(std::string_view text) {
   if (text.size() > max_envelope_bytes) return invalid("larger than 1 MiB");
   const auto document = config::parse_json(text, "");
   if (!document) return invalid("not JSON");
-  const auto* table = document->as<Node::Table>();
-  if (table == nullptr) return invalid("not an object");
+  if (document->as<Node::Table>() == nullptr) return invalid("not an object");
   Envelope envelope;
-  const auto* serial = find_as<std::int64_t>(*table, "serial");
+  const auto* serial = document->get<std::int64_t>("serial");
   if (serial == nullptr || *serial < 1 || static_cast<std::uint64_t>(*serial) > max_serial) {
     return invalid("serial: expected a number from 1");
   }
   envelope.serial = static_cast<std::uint64_t>(*serial);
-  const auto from = time_in(*table, "not_before"), until = time_in(*table, "not_after");
+  const auto from = time_in(*document, "not_before"), until = time_in(*document, "not_after");
   if (!from || !until) return invalid("not_before, not_after: expected times");
   if (*from >= *until) return invalid("not_after is not after not_before");
   envelope.not_before = *from;
   envelope.not_after = *until;
-  auto hosts = names_in(*table, "hosts"), labels = names_in(*table, "labels");
+  auto hosts = names_in(*document, "hosts"), labels = names_in(*document, "labels");
   if (!hosts || !labels) return invalid("hosts, labels: expected lists of names");
   envelope.hosts = std::move(*hosts);
   envelope.labels = std::move(*labels);
-  const Node* body = find(*table, "body");
+  const Node* body = document->find("body");
   if (body == nullptr || body->as<Node::Table>() == nullptr) {
     return invalid("body: expected an object");
   }
   auto body_text = canonical_text(*body);
   if (!body_text) return invalid("body: " + body_text.error().message);
   envelope.body = std::move(*body_text);
-  const auto* signer = find_as<std::string>(*table, "signer");
+  const auto* signer = document->get<std::string>("signer");
   if (signer == nullptr || signer->size() != signer_digits || !is_hex(*signer)) {
     return invalid("signer: expected a fingerprint");
   }
   envelope.signer = *signer;
-  const auto* signature = find_as<std::string>(*table, "signature");
+  const auto* signature = document->get<std::string>("signature");
   const auto raw = signature == nullptr ? std::nullopt : from_base64(*signature);
   if (!raw || raw->size() != signature_bytes) return invalid("signature: expected 64 bytes");
   envelope.signature = *raw;
@@ -132,10 +120,9 @@ bool applies_to(const Envelope& envelope, std::string_view host,
                 const std::vector<std::string>& labels) {
   if (envelope.hosts.empty() && envelope.labels.empty()) return true;
   const auto& hosts = envelope.hosts;
-  if (std::find(hosts.begin(), hosts.end(), host) != hosts.end()) return true;
-  return std::any_of(envelope.labels.begin(), envelope.labels.end(), [&](const auto& label) {
-    return std::find(labels.begin(), labels.end(), label) != labels.end();
-  });
+  if (contains(hosts, host)) return true;
+  return std::any_of(envelope.labels.begin(), envelope.labels.end(),
+                     [&](const auto& label) { return contains(labels, label); });
 }
 
 }  // namespace stile::fleet

@@ -17,17 +17,9 @@ using config::Node;
 
 Error unreadable() { return Error{"the store's answer cannot be read"}; }
 
-const Node* member(const Node* node, std::string_view key) {
-  const auto* table = node == nullptr ? nullptr : node->as<Node::Table>();
-  if (table == nullptr) return nullptr;
-  const auto found =
-      std::find_if(table->begin(), table->end(),
-                   [&](const config::Member& candidate) { return candidate.key == key; });
-  return found == table->end() ? nullptr : &found->value;
-}
-
 // 0 where it is missing: the gateway leaves out what is zero. nullopt: not a number.
-std::optional<std::int64_t> number(const Node* node) {
+std::optional<std::int64_t> number_in(const Node& object, std::string_view key) {
+  const Node* node = object.find(key);
   if (node == nullptr) return 0;
   if (const auto* value = node->as<std::int64_t>()) return *value;
   const auto* text = node->as<std::string>();
@@ -39,30 +31,29 @@ std::optional<std::int64_t> number(const Node* node) {
   return value;
 }
 
-bool flag(const Node* node) {
-  const auto* value = node == nullptr ? nullptr : node->as<bool>();
-  return value != nullptr && *value;
-}
-
 // Empty where it is missing. nullopt: not base64.
-std::optional<std::string> bytes(const Node* node) {
-  if (node == nullptr) return std::string{};
-  const auto* text = node->as<std::string>();
+std::optional<std::string> bytes_in(const Node& object, std::string_view key) {
+  if (object.find(key) == nullptr) return std::string{};
+  const auto* text = object.get<std::string>(key);
   return text == nullptr ? std::nullopt : from_base64(*text);
 }
 
-std::optional<Pair> pair_of(const Node* node) {
-  if (node == nullptr || node->as<Node::Table>() == nullptr) return std::nullopt;
-  auto key = bytes(member(node, "key")), value = bytes(member(node, "value"));
-  const auto revision = number(member(node, "mod_revision"));
+std::optional<Pair> pair_of(const Node& node) {
+  if (node.as<Node::Table>() == nullptr) return std::nullopt;
+  auto key = bytes_in(node, "key"), value = bytes_in(node, "value");
+  const auto revision = number_in(node, "mod_revision");
   if (!key || !value || !revision || key->empty()) return std::nullopt;
   return Pair{std::move(*key), std::move(*value), *revision};
 }
 
-// An object with a header; the answers of etcd all have one.
-config::Checked<Node> parse(std::string_view text) {
-  if (text.size() > max_answer_bytes) return config::Diagnostics{};
-  return config::parse_json(text, "");
+// Missing, or a list.
+bool may_be_list(const Node& object, std::string_view key) {
+  return object.find(key) == nullptr || object.get<Node::Array>(key) != nullptr;
+}
+
+// A null if it is not JSON.
+Node parse(std::string_view text) {
+  return text.size() > max_answer_bytes ? Node{} : config::json_or_null(text);
 }
 
 void add_range(JsonObject& object, const Range& range) {
@@ -91,16 +82,12 @@ std::string range_request(const Range& range, const RangeOptions& options) {
 }
 
 Result<RangeAnswer> parse_range(std::string_view text) {
-  const auto document = parse(text);
-  const Node* top = document ? &*document : nullptr;
-  const auto revision = number(member(member(top, "header"), "revision"));
-  if (!revision || *revision <= 0) return unreadable();
-  RangeAnswer answer{*revision, {}, flag(member(top, "more"))};
-  const Node* list = member(top, "kvs");
-  if (list == nullptr) return answer;
-  if (list->as<Node::Array>() == nullptr) return unreadable();
-  for (const auto& element : *list->as<Node::Array>()) {
-    auto pair = pair_of(&element);
+  const auto top = parse(text);
+  const auto revision = number_in(top.at("header"), "revision");
+  if (!revision || *revision <= 0 || !may_be_list(top, "kvs")) return unreadable();
+  RangeAnswer answer{*revision, {}, top.flag("more")};
+  for (const auto& element : top.list("kvs")) {
+    auto pair = pair_of(element);
     if (!pair) return unreadable();
     answer.pairs.push_back(std::move(*pair));
   }
@@ -136,10 +123,9 @@ std::string swap_request(std::string_view key, std::string_view value, std::int6
 }
 
 Result<bool> parse_transaction(std::string_view text) {
-  const auto document = parse(text);
-  const Node* top = document ? &*document : nullptr;
-  if (member(top, "header") == nullptr) return unreadable();
-  return flag(member(top, "succeeded"));
+  const auto top = parse(text);
+  if (top.find("header") == nullptr) return unreadable();
+  return top.flag("succeeded");
 }
 
 std::string grant_request(std::int64_t ttl_seconds) {
@@ -149,8 +135,7 @@ std::string grant_request(std::int64_t ttl_seconds) {
 }
 
 Result<std::int64_t> parse_lease(std::string_view text) {
-  const auto document = parse(text);
-  const auto id = number(member(document ? &*document : nullptr, "ID"));
+  const auto id = number_in(parse(text), "ID");
   if (!id || *id == 0) return unreadable();
   return *id;
 }
@@ -162,10 +147,10 @@ std::string keep_request(std::int64_t lease) {
 }
 
 Result<bool> parse_kept_lease(std::string_view text) {
-  const auto document = parse(text);
-  const Node* result = member(document ? &*document : nullptr, "result");
-  if (result == nullptr || member(result, "header") == nullptr) return unreadable();
-  const auto ttl = number(member(result, "TTL"));
+  const auto top = parse(text);
+  const Node& result = top.at("result");
+  if (result.find("header") == nullptr) return unreadable();
+  const auto ttl = number_in(result, "TTL");
   return ttl && *ttl > 0;
 }
 
@@ -176,9 +161,8 @@ std::string login_request(std::string_view user, std::string_view password) {
 }
 
 Result<std::string> parse_token(std::string_view text) {
-  const auto document = parse(text);
-  const Node* token = member(document ? &*document : nullptr, "token");
-  const auto* value = token == nullptr ? nullptr : token->as<std::string>();
+  const auto top = parse(text);
+  const auto* value = top.get<std::string>("token");
   // It goes into a header field.
   const bool is_good =
       value != nullptr && !value->empty() && value->size() <= 4096 &&
@@ -199,22 +183,15 @@ std::string watch_request(const std::vector<Range>& ranges, std::int64_t revisio
 }
 
 Result<Watched> parse_watched(std::string_view line) {
-  const auto document = parse(line);
-  const Node* result = member(document ? &*document : nullptr, "result");
-  if (result == nullptr) return unreadable();
-  const auto revision = number(member(member(result, "header"), "revision"));
-  if (!revision) return unreadable();
-  Watched watched{*revision, {}, flag(member(result, "canceled"))};
-  const Node* list = member(result, "events");
-  if (list == nullptr) return watched;
-  if (list->as<Node::Array>() == nullptr) return unreadable();
-  for (const auto& event : *list->as<Node::Array>()) {
-    const Node* type = member(&event, "type");  // left out for a written key
-    if (type != nullptr && type->as<std::string>() != nullptr &&
-        *type->as<std::string>() == "DELETE") {
-      continue;
-    }
-    auto pair = pair_of(member(&event, "kv"));
+  const auto top = parse(line);
+  if (top.find("result") == nullptr) return unreadable();
+  const Node& result = top.at("result");
+  const auto revision = number_in(result.at("header"), "revision");
+  if (!revision || !may_be_list(result, "events")) return unreadable();
+  Watched watched{*revision, {}, result.flag("canceled")};
+  for (const auto& event : result.list("events")) {
+    if (event.text("type") == "DELETE") continue;  // left out for a written key
+    auto pair = pair_of(event.at("kv"));
     if (!pair) return unreadable();
     watched.pairs.push_back(std::move(*pair));
   }
@@ -222,13 +199,9 @@ Result<Watched> parse_watched(std::string_view line) {
 }
 
 std::string error_of(unsigned status, std::string_view text) {
-  const auto document = parse(text.substr(0, 4096));
-  const Node* top = document ? &*document : nullptr;
+  const auto top = parse(text.substr(0, 4096));
   for (const auto* key : {"error", "message"}) {
-    const Node* node = member(top, key);
-    if (node != nullptr && node->as<std::string>() != nullptr) {
-      return printable(node->as<std::string>()->substr(0, 256));
-    }
+    if (const auto* said = top.get<std::string>(key)) return printable(said->substr(0, 256));
   }
   return "status " + std::to_string(status);
 }

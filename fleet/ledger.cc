@@ -18,22 +18,8 @@ ObjectJudgement refused(std::string reason) {
   return {ObjectJudgement::Kind::refused, std::move(reason)};
 }
 
-const Node* member_of(const Node& node, std::string_view key) {
-  const auto* table = node.as<Node::Table>();
-  if (table == nullptr) return nullptr;
-  for (const auto& member : *table) {
-    if (member.key == key) return &member.value;
-  }
-  return nullptr;
-}
-
-const std::string* text_in(const Node& node, std::string_view key) {
-  const Node* found = member_of(node, key);
-  return found == nullptr ? nullptr : found->as<std::string>();
-}
-
 std::optional<std::uint64_t> size_in(const Node& node, std::string_view key) {
-  const Node* found = member_of(node, key);
+  const Node* found = node.find(key);
   if (found == nullptr) return std::nullopt;
   if (const auto* number = found->as<std::int64_t>()) {
     return *number < 0 ? std::nullopt : std::optional{static_cast<std::uint64_t>(*number)};
@@ -149,13 +135,10 @@ std::map<std::string, std::uint64_t> fleet_budgets(const Ledger& ledger) {
   std::map<std::string, std::uint64_t> budgets;
   for (const auto& [name, entry] : ledger.entries()) {
     if (!entry.envelope || name == "switch") continue;
-    const auto body = config::parse_json(entry.envelope->body, "");
-    const Node* agents = body ? member_of(*body, "agent") : nullptr;
-    const auto* list = agents == nullptr ? nullptr : agents->as<Node::Array>();
-    if (list == nullptr) continue;
-    for (const auto& agent : *list) {
-      const auto* id = text_in(agent, "id");
-      if (id == nullptr) id = text_in(agent, "agent_id");
+    const auto body = config::json_or_null(entry.envelope->body);
+    for (const auto& agent : body.list("agent")) {
+      const auto* id = agent.get<std::string>("id");
+      if (id == nullptr) id = agent.get<std::string>("agent_id");
       const auto bytes = size_in(agent, "bytes_up");
       if (id != nullptr && bytes) budgets.emplace(*id, *bytes);  // the first one counts
     }

@@ -57,20 +57,11 @@ std::uint64_t highest_serial(const std::string& name, const std::vector<Pair>& c
     if (envelope) highest = std::max(highest, envelope->serial);
   }
   for (const auto& pair : hosts) {
-    const auto entry = config::parse_json(pair.value, "");
-    const auto* table = entry ? entry->as<config::Node::Table>() : nullptr;
-    if (table == nullptr) continue;
-    for (const auto& member : *table) {
-      const auto* applied = member.value.as<config::Node::Table>();
-      if (member.key != "applied" || applied == nullptr) continue;
-      for (const auto& one : *applied) {
-        const auto* serial = one.value.as<std::int64_t>();
-        // Hosts do not sign their entries: one number must not use up all serials.
-        if (one.key == name && serial != nullptr && *serial > 0 &&
-            *serial < static_cast<std::int64_t>(max_serial / 2)) {
-          highest = std::max(highest, static_cast<std::uint64_t>(*serial));
-        }
-      }
+    const auto entry = config::json_or_null(pair.value);
+    const auto serial = entry.at("applied").number(name);
+    // Hosts do not sign their entries: one number must not use up all serials.
+    if (serial && *serial < static_cast<std::int64_t>(max_serial / 2)) {
+      highest = std::max(highest, static_cast<std::uint64_t>(*serial));
     }
   }
   return highest;

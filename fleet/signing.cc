@@ -5,7 +5,6 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
-#include <array>
 #include <memory>
 
 #include "base/free_by.h"

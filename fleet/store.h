@@ -6,7 +6,6 @@
 #include <boost/asio/ssl/context.hpp>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Gate: whether an HTTP request may be served at all, and the sessions of clients. Pure.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

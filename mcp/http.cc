@@ -1,27 +1,20 @@
-// serve_http: Beast reads and writes on one thread; Gate and Protocol decide.
+// serve_http: Gate and Protocol decide, on one thread.
 #include "mcp/http.h"
 
 #include <sys/socket.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
 #include <chrono>
 #include <csignal>
 #include <deque>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 
-#include "base/accept_loop.h"
 #include "base/ascii.h"
-#include "base/http_text.h"
-#include "base/waiting_clients.h"
+#include "base/http_connection.h"
 #include "config/endpoint.h"
 #include "mcp/gate.h"
 #include "mcp/running_call.h"
@@ -31,14 +24,10 @@ namespace stile::mcp {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using asio::ip::tcp;
+namespace http = boost::beast::http;
+using boost::system::error_code;
 
-constexpr std::chrono::seconds idle_time{60};   // between two requests of a connection
-constexpr std::chrono::seconds time_limit{10};  // for one write
-constexpr std::size_t max_head_bytes = 8192;
-constexpr std::size_t max_connections = 64;
+constexpr HttpLimits limits{64, max_message_bytes, std::chrono::seconds{60}};
 constexpr std::string_view json_type = "application/json";
 constexpr std::string_view session_header = "Mcp-Session-Id";
 
@@ -48,8 +37,6 @@ struct Site {
   const Protocol& protocol;
   Gate gate;
   McpSessions sessions;
-  std::size_t open = 0;                          // connections
-  WaitingClients waiting;                        // those of them that are not being served
   std::map<std::string, RunningCallPtr> named;   // calls of sessions, by session and id
   std::map<RunningCall*, RunningCallPtr> calls;  // all
   Runner runner;                                 // last: its threads use the others
@@ -63,82 +50,36 @@ std::string event_of(const std::string& message) {
   return "event: message\ndata: " + message + "\n\n";
 }
 
-// One connection; its handlers keep it alive.
-class Connection final : public std::enable_shared_from_this<Connection> {
+class Connection final : public HttpConnection {
  public:
-  Connection(tcp::socket socket, std::shared_ptr<Site> site)
-      : stream_{std::move(socket)}, site_{std::move(site)} {
-    ++site_->open;
-  }
-  ~Connection() { --site_->open; }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
-  void read() {
-    parser_.emplace();
-    parser_->header_limit(max_head_bytes);
-    parser_->body_limit(max_message_bytes);
-    stream_.expires_after(idle_time);
-    wait();
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](beast::error_code ec, std::size_t) {
-                       self->site_->waiting.remove(self.get());
-                       if (ec) return self->refuse_unread(ec);
-                       self->serve();
-                     });
-  }
+  Connection(HttpSocket socket, HttpClientsPtr clients, std::shared_ptr<Site> site)
+      : HttpConnection{std::move(socket), std::move(clients)}, site_{std::move(site)} {}
 
  private:
-  using Request = http::request<http::string_body>;
-  [[nodiscard]] const Request& request() const { return parser_->get(); }
-
-  // Until the client has sent its request or read its answer, it may have to give way.
-  void wait() {
-    site_->waiting.add(this, is_known_, [this] { close(); });
-  }
-
-  void close() {
-    beast::error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
-    stream_.socket().close(ignored);
-  }
-
-  void refuse_unread(beast::error_code ec) {
-    must_close_ = true;
-    if (ec == http::error::body_limit) return answer_plainly(413, "the message is too large");
-    if (ec == http::error::header_limit || ec == http::error::buffer_overflow) {
-      return answer_plainly(431, "the head of the request is too large");
-    }
-    close();
-  }
-
-  [[nodiscard]] std::optional<std::string> header(std::string_view name) const {
-    const auto found = request().find(name);
-    if (found == request().end()) return std::nullopt;
-    return std::string{found->value()};
+  std::shared_ptr<Connection> self() {
+    return std::static_pointer_cast<Connection>(shared_from_this());
   }
 
   [[nodiscard]] McpCredentials credentials() const {
     McpCredentials given;
-    const auto [first, last] = request().equal_range(http::field::host);
-    for (auto it = first; it != last; ++it) given.hosts.push_back(lower_case(it->value()));
+    given.hosts = hosts();
     given.origin = header("Origin");
     given.authorization = header("Authorization").value_or("");
     return given;
   }
 
-  void serve() {
+  void serve() override {
     const auto refusal = site_->gate.judge(credentials());
-    if (refusal.status != 200) return answer_plainly(refusal.status, refusal.message);
-    is_known_ = true;
-    if (request().target() != http_path) return answer_plainly(404, "MCP is at /mcp");
+    if (refusal.status != 200) return refuse(refusal.status, refusal.message);
+    set_known();
+    if (request().target() != http_path) return refuse(404, "MCP is at /mcp");
     if (request().method() == http::verb::delete_) return end_session();
     if (request().method() != http::verb::post) {
-      return answer_plainly(405, "send messages with POST; there is no stream to GET");
+      return refuse(405, "send messages with POST; there is no stream to GET");
     }
     const auto type = header("Content-Type").value_or("");
     if (!equal_ignoring_case(type.substr(0, type.find(';')), json_type)) {
-      return answer_plainly(415, "the content type must be application/json");
+      return refuse(415, "the content type must be application/json");
     }
     const auto message = parse_message(request().body());
     if (!message) return answer(Protocol::refuse(message.error()));
@@ -147,7 +88,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   void end_session() {
     const auto id = header(session_header).value_or("");
-    if (!site_->sessions.close(id)) return answer_plainly(404, "there is no such session");
+    if (!site_->sessions.close(id)) return refuse(404, "there is no such session");
     for (const auto& [name, call] : site_->named) {
       if (name.starts_with(id + ' ')) call->end(CallContext::State::abandoned);
     }
@@ -163,9 +104,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     const bool begins = message.method == "initialize";
     if (Protocol::era_of(message, &headers) == Era::session && !begins) {
       session_ = header(session_header).value_or("");
-      if (session_.empty()) return answer_plainly(400, "send initialize first");
+      if (session_.empty()) return refuse(400, "send initialize first");
       handshake = site_->sessions.find(session_);
-      if (handshake == nullptr) return answer_plainly(404, "there is no such session");
+      if (handshake == nullptr) return refuse(404, "there is no such session");
     }
     auto step = site_->protocol.take(message, *handshake, &headers);
     if (const auto* reply = std::get_if<Reply>(&step)) {
@@ -193,7 +134,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
           Protocol::refuse(called.id, called.era,
                            {RpcCode::invalid_request, "a call with this id runs already", {}}));
     }
-    const std::weak_ptr<Connection> weak = weak_from_this();
+    const std::weak_ptr<Connection> weak = self();
     auto report = [weak, &context = site_->context](std::string message) {
       asio::post(context, [weak, message = std::move(message)] {
         if (const auto self = weak.lock()) self->send_event(message);
@@ -201,8 +142,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     };
     call_ = std::make_shared<RunningCall>(std::move(called), std::move(report));
     // Runs on another thread, which must not be the one that destroys the connection.
-    auto done = [self = shared_from_this(), call = call_, name,
-                 is_named](const ToolOutcome& outcome) mutable {
+    auto done = [self = self(), call = call_, name, is_named](const ToolOutcome& outcome) mutable {
       const Reply reply = self->site_->protocol.finish(call->call(), outcome);
       asio::io_context& context = self->site_->context;
       asio::post(context, [self = std::move(self), call, name, is_named, reply] {
@@ -218,24 +158,21 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     }
     site_->calls.emplace(call_.get(), call_);
     if (is_named) site_->named.emplace(name, call_);
-    stream_.expires_never();
     watch(call_);
   }
 
   // A client of the stateless era cancels a call by closing its connection. One of the session era
   // says so, and may come back for its task.
   void watch(const RunningCallPtr& call) {
-    stream_.socket().async_wait(
-        tcp::socket::wait_read, [self = shared_from_this(), call](beast::error_code ec) {
-          if (self->call_ != call) return;  // it has ended
-          char byte = 0;
-          const auto count = ec ? 0
-                                : ::recv(self->stream_.socket().native_handle(), &byte, 1,
-                                         MSG_PEEK | MSG_DONTWAIT);
-          if (count > 0) return;  // the next request came early; it is read later
-          self->is_gone_ = true;
-          if (call->call().era == Era::stateless) call->end(CallContext::State::canceled);
-        });
+    socket().async_wait(HttpSocket::wait_read, [self = self(), call](error_code ec) {
+      if (self->call_ != call) return;  // it has ended
+      char byte = 0;
+      const int fd = self->socket().native_handle();
+      const auto count = ec ? 0 : ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+      if (count > 0) return;  // the next request came early; it is read later
+      self->is_gone_ = true;
+      if (call->call().era == Era::stateless) call->end(CallContext::State::canceled);
+    });
   }
 
   void send_event(const std::string& message) {
@@ -249,7 +186,6 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   void begin_events() {
     has_events_ = true;
-    must_close_ = true;  // the stream has no length
     frames_.push_back(
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
         "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n");
@@ -258,16 +194,12 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void write_frame() {
     if (is_writing_ || frames_.empty()) return;
     is_writing_ = true;
-    stream_.expires_after(time_limit);
-    asio::async_write(stream_, asio::buffer(frames_.front()),
-                      [self = shared_from_this()](beast::error_code ec, std::size_t) {
-                        self->is_writing_ = false;
-                        self->frames_.pop_front();
-                        self->stream_.expires_never();
-                        if (ec) self->frames_.clear();
-                        if (!ec && !self->frames_.empty()) return self->write_frame();
-                        if (self->call_ == nullptr) self->close();  // that was the result
-                      });
+    write_text(std::move(frames_.front()), [this] {
+      is_writing_ = false;
+      if (!frames_.empty()) return write_frame();
+      if (call_ == nullptr) close();  // that was the result
+    });
+    frames_.pop_front();
   }
 
   void finish(const Reply& reply) {
@@ -284,45 +216,30 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     write_frame();
   }
 
-  void answer_plainly(unsigned status, std::string_view message) {
+  void refuse(unsigned status, std::string_view message) override {
     answer({fault_text({}, {RpcCode::invalid_request, std::string{message}, {}}), status});
   }
 
   void answer(const Reply& reply) {
-    response_ = {http::int_to_status(reply.status), request().version()};
-    response_.set(http::field::cache_control, "no-store");
-    response_.set("X-Content-Type-Options", "nosniff");
-    if (!reply.text.empty()) response_.set(http::field::content_type, json_type);
-    if (reply.status == 401) response_.set(http::field::www_authenticate, "Bearer");
-    if (reply.status == 405) response_.set(http::field::allow, "POST, DELETE");
-    if (!new_session_.empty()) response_.set(session_header, std::exchange(new_session_, {}));
-    response_.keep_alive(request().keep_alive() && !must_close_);
-    response_.body() = reply.text;
-    response_.prepare_payload();
-    stream_.expires_after(time_limit);
-    wait();
-    text_ = http_text(response_);
-    asio::async_write(stream_, asio::buffer(text_),
-                      [self = shared_from_this()](beast::error_code ec, std::size_t) {
-                        self->site_->waiting.remove(self.get());
-                        if (ec || !self->response_.keep_alive()) return self->close();
-                        self->read();
-                      });
+    HttpResponse response{http::int_to_status(reply.status), 11};
+    response.set(http::field::cache_control, "no-store");
+    response.set("X-Content-Type-Options", "nosniff");
+    if (!reply.text.empty()) response.set(http::field::content_type, json_type);
+    if (reply.status == 401) response.set(http::field::www_authenticate, "Bearer");
+    if (reply.status == 405) response.set(http::field::allow, "POST, DELETE");
+    if (!new_session_.empty()) response.set(session_header, std::exchange(new_session_, {}));
+    response.body() = reply.text;
+    respond(std::move(response));
   }
 
   static constexpr std::size_t max_frames = 64;
 
-  beast::tcp_stream stream_;
   std::shared_ptr<Site> site_;
-  beast::flat_buffer buffer_{max_head_bytes + max_message_bytes};
-  std::optional<http::request_parser<http::string_body>> parser_;
-  http::response<http::string_body> response_;
-  std::string text_, session_, new_session_;
+  std::string session_, new_session_;
   RunningCallPtr call_;
-  std::deque<std::string> frames_;  // the first one is being written
+  std::deque<std::string> frames_;  // to be written
   bool accepts_events_ = false, has_events_ = false;
-  bool is_writing_ = false, must_close_ = false, is_gone_ = false;
-  bool is_known_ = false;  // has sent the token
+  bool is_writing_ = false, is_gone_ = false;
 };
 
 // Port 0: the kernel chooses one.
@@ -350,18 +267,17 @@ Result<void> serve_http(const Protocol& protocol, ToolBox& tools, const HttpOpti
   Gate gate{std::move(listener->origins), options.token};
   const auto url = gate.first().text() + http_path;
   const std::shared_ptr<Site> site{
-      new Site{context, protocol, std::move(gate), {}, 0, {}, {}, {}, Runner{tools}}};
+      new Site{context, protocol, std::move(gate), {}, {}, {}, Runner{tools}}};
   asio::signal_set signals{context, SIGINT, SIGTERM};
-  signals.async_wait([&context](beast::error_code ec, int) {
+  signals.async_wait([&context](error_code ec, int) {
     if (!ec) context.stop();
   });
   {
-    const AcceptLoop<tcp> connections{
-        std::move(listener->acceptor), [&site](tcp::socket socket) {
-          // A connection that gives way ends before the next one is taken.
-          if (site->open == max_connections && !site->waiting.close_one()) return;
-          std::make_shared<Connection>(std::move(socket), site)->read();
-        }};
+    const HttpServer server{HttpServer::Acceptor{std::move(listener->acceptor)}, limits,
+                            [&site](HttpSocket socket, HttpClientsPtr clients) {
+                              return std::make_shared<Connection>(std::move(socket),
+                                                                  std::move(clients), site);
+                            }};
     on_ready(url);
     context.run();
   }

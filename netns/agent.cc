@@ -1,14 +1,11 @@
 // Agent: the owner of a namespace, and all names and numbers derived from it.
 #include "netns/agent.h"
 
-#include <algorithm>
-
 #include "worker/agent_uids.h"
 
 namespace stile::netns {
 namespace {
 
-constexpr std::size_t max_id_length = 64;
 constexpr std::size_t hash_characters = 9;
 constexpr std::uint8_t shortest_subnet = 16;  // worker::most_agents addresses
 // Locally administered, unicast.
@@ -37,14 +34,6 @@ Mac mac_of(std::uint8_t first, const acl::Address& agent) noexcept {
 }
 
 }  // namespace
-
-bool is_agent_id(std::string_view text) noexcept {
-  const auto is_inner = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  };
-  return !text.empty() && text.size() <= max_id_length && text.front() != '-' &&
-         text.back() != '-' && std::all_of(text.begin(), text.end(), is_inner);
-}
 
 std::string namespace_name(std::string_view id) { return "agent-" + std::string{id}; }
 

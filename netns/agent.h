@@ -35,9 +35,6 @@ struct UidRange {
   friend bool operator==(const UidRange&, const UidRange&) = default;
 };
 
-// ^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$, so that an id is also safe in a file name.
-[[nodiscard]] bool is_agent_id(std::string_view text) noexcept;
-
 [[nodiscard]] std::string namespace_name(std::string_view id);  // "agent-ID"
 // "stile-" and nine characters of a hash: a device name has at most 15, an id up to 64.
 [[nodiscard]] std::string device_name(std::string_view id);

@@ -1,8 +1,6 @@
 // card_text: the card that binds an agent to its address.
 #include "netns/card_text.h"
 
-#include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "base/json.h"
@@ -13,25 +11,7 @@
 namespace stile::netns {
 namespace {
 
-using config::Member;
 using config::Node;
-
-const Node* find(const Node& card, std::string_view key) {
-  const auto* table = card.as<Node::Table>();
-  const auto at = std::find_if(table->begin(), table->end(),
-                               [&](const Member& member) { return member.key == key; });
-  return at == table->end() ? nullptr : &at->value;
-}
-
-void remove(Node& card, std::string_view key) {
-  auto& table = std::get<Node::Table>(card.value);
-  std::erase_if(table, [&](const Member& member) { return member.key == key; });
-}
-
-void set(Node& card, std::string_view key, Node value) {
-  remove(card, key);
-  std::get<Node::Table>(card.value).push_back({std::string{key}, {}, std::move(value)});
-}
 
 Node list_of(const std::vector<std::string>& texts) {
   Node::Array items;
@@ -58,13 +38,13 @@ config::Checked<Node> read_template(const CardRequest& request, const std::strin
     card = std::move(*parsed);
   }
   for (const std::string_view key : {"agent_id", "id"}) {
-    const auto* value = find(card, key);
+    const auto* value = card.find(key);
     const auto* text = value == nullptr ? nullptr : value->as<std::string>();
     if (value != nullptr && (text == nullptr || *text != id)) {
       return problem(request, key, "this is not the card of agent " + id);
     }
   }
-  if (find(card, "id") == nullptr) set(card, "agent_id", {id, {}});
+  if (card.find("id") == nullptr) card.set("agent_id", {id, {}});
   return card;
 }
 
@@ -73,7 +53,7 @@ config::Checked<Node> read_bound_card(const std::string& text) {
 }
 
 Result<std::optional<acl::Address>> address_in(const Node& card) {
-  const auto* source = find(card, "source");
+  const auto* source = card.find("source");
   if (source == nullptr) return std::optional<acl::Address>{};
   const auto* items = source->as<Node::Array>();
   if (items != nullptr && items->empty()) return std::optional<acl::Address>{};
@@ -89,17 +69,17 @@ config::Checked<std::string> bound_card(Node card, const CardRequest& request, c
   constexpr UnixMicros second = 1'000'000;
   const auto created = time_text(now - now % second);
   if (!request.allow.empty()) {
-    remove(card, "allow");
-    set(card, "allowed_hosts", list_of(request.allow));
+    card.remove("allow");
+    card.set("allowed_hosts", list_of(request.allow));
   }
   if (request.ttl) {
-    set(card, "ttl_seconds", {std::int64_t{request.ttl->count()}, {}});
-    set(card, "created", {created, {}});
-  } else if (find(card, "created") == nullptr) {
-    set(card, "created", {created, {}});
+    card.set("ttl_seconds", {std::int64_t{request.ttl->count()}, {}});
+    card.set("created", {created, {}});
+  } else if (card.find("created") == nullptr) {
+    card.set("created", {created, {}});
   }
-  set(card, "source", list_of({agent.address.text()}));
-  set(card, "instance", {agent.instance, {}});
+  card.set("source", list_of({agent.address.text()}));
+  card.set("instance", {agent.instance, {}});
   auto text = config::json_text(card);
   const auto checked = config::parse_card(text, {request.file.value_or("create"), now, {}});
   if (!checked) return checked.error();

@@ -66,16 +66,12 @@ AgentTrust agent_trust(const std::string& control_socket, const std::string& id)
     trust.problem = document.error().text();
     return trust;
   }
-  const auto* members = document->as<config::Node::Table>();
-  for (const auto& [key, position, value] : members ? *members : config::Node::Table{}) {
-    const auto* text = value.as<std::string>();
-    if (key == "ca" && text != nullptr) trust.ca = *text;
-    const auto* variables = value.as<config::Node::Table>();
-    if (key != "environment" || variables == nullptr) continue;
-    for (const auto& one : *variables) {
-      const auto* placeholder = one.value.as<std::string>();
-      if (placeholder != nullptr) trust.variables.push_back(one.key + '=' + *placeholder);
-    }
+  trust.ca = document->text("ca");
+  const auto* variables = document->get<config::Node::Table>("environment");
+  if (variables == nullptr) return trust;
+  for (const auto& one : *variables) {
+    const auto* placeholder = one.value.as<std::string>();
+    if (placeholder != nullptr) trust.variables.push_back(one.key + '=' + *placeholder);
   }
   return trust;
 }

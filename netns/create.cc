@@ -4,10 +4,10 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <utility>
 
+#include "base/ascii.h"
+#include "base/contains.h"
 #include "base/quoted.h"
 #include "base/random.h"
 #include "base/unix_time.h"
@@ -159,7 +159,7 @@ Result<Created> create_locked(FenceHost& host, const CreateRequest& request,
 }  // namespace
 
 Result<Created> create(FenceHost& host, const CreateRequest& request, const BeforeStep& before) {
-  if (!is_agent_id(request.id)) {
+  if (!is_plain_id(request.id)) {
     return Error{in_quotes(request.id) +
                  " is not an id: 1 to 64 of a-z, 0-9 and -, not beginning or ending with -"};
   }
@@ -171,7 +171,7 @@ Result<Created> create(FenceHost& host, const CreateRequest& request, const Befo
                                 " --ttl 1h");
   }
   const auto& directories = host.setup.card_directories;
-  if (std::find(directories.begin(), directories.end(), card_directory) == directories.end()) {
+  if (!contains(directories, card_directory)) {
     created->warnings.push_back(
         std::string{card_directory} +
         " is not among agents.directories: the daemon will not see the card");

@@ -91,18 +91,6 @@ Result<void> require_fence(FenceHost& host, const FenceRecord& record) {
   return Error{"the fence is not whole; see `stile-netns check`, run `stile-netns repair`"};
 }
 
-// The agent's resolv.conf and hosts in place of the host's. Without one on the host there is no
-// place for it.
-void show_resolver(const FenceHost& host, const Agent& agent, confine::View& view) {
-  if (!is_captured(host.setup.netns, agent)) return;
-  for (auto& file : confine::name_files(resolver_text(host.setup.netns))) {
-    if (file.place.empty()) continue;
-    view.mounts.push_back({.target = file.place,
-                           .content = confine::MountContent::text,
-                           .text = std::move(file.text)});
-  }
-}
-
 // Gives up root inside, and with it every capability.
 Result<void> become_user(id_t user) {
   if (::setgroups(0, nullptr) != 0 || ::setresgid(user, user, user) != 0 ||
@@ -135,7 +123,9 @@ Result<NamespaceEntry> prepare_entry(FenceHost& host, const EntryRequest& reques
     return Error{"workspace " + request.directory +
                  " holds a home, or belongs to the system, and cannot be shown"};
   }
-  show_resolver(host, (*record)->agent, view);
+  if (is_captured(host.setup.netns, (*record)->agent)) {
+    confine::show_name_files(resolver_text(host.setup.netns), view);
+  }
   auto writable = wanted->write;
   if (request.workspace == confine::Workspace::writable) {
     writable.push_back(request.directory_at.empty() ? wanted->directory : request.directory_at);

@@ -14,7 +14,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 
 #include "base/system_error.h"

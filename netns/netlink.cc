@@ -5,7 +5,6 @@
 #include <linux/rtnetlink.h>
 
 #include <cerrno>
-#include <cstring>
 #include <vector>
 
 #include "base/system_error.h"

@@ -148,8 +148,8 @@ std::string frame(const Mac& to, const Mac& from, std::uint16_t type, const std:
 
 }  // namespace
 
-std::uint16_t checksum(std::string_view bytes, std::uint32_t start) {
-  std::uint32_t sum = start;
+std::uint16_t checksum(std::string_view bytes) {
+  std::uint32_t sum = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const auto byte = static_cast<std::uint8_t>(bytes[i]);
     sum += i % 2 == 0 ? static_cast<std::uint32_t>(byte) << 8U : byte;

@@ -33,6 +33,6 @@ inline constexpr std::uint8_t protocol_sctp = 132;
 [[nodiscard]] std::string make_arp_request(const Ends& ends, const Token& token);
 
 // The Internet checksum, RFC 1071.
-[[nodiscard]] std::uint16_t checksum(std::string_view bytes, std::uint32_t start = 0);
+[[nodiscard]] std::uint16_t checksum(std::string_view bytes);
 
 }  // namespace stile::netns

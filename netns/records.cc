@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/files.h"
 #include "config/card.h"
 #include "netns/root_directory.h"
@@ -21,7 +22,7 @@ std::optional<FenceRecords::Owner> owner_of(const std::string& name) {
   if (at == std::string::npos) return std::nullopt;
   const auto address = acl::Address::parse(std::string_view{name}.substr(at + 1));
   const auto id = name.substr(0, at);
-  if (!address || !is_agent_id(id)) return std::nullopt;
+  if (!address || !is_plain_id(id)) return std::nullopt;
   return FenceRecords::Owner{id, *address};
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/quoted.h"
 #include "netns/control.h"
 #include "netns/namespaces.h"
@@ -33,7 +34,7 @@ Result<Left> remove_locked(FenceHost& host, const std::string& id, const std::st
 
 Result<Removed> remove(FenceHost& host, const std::string& id, bool kill,
                        const std::string& instance, const BeforeStep& before) {
-  if (!is_agent_id(id)) return Error{in_quotes(id) + " is not an id of an agent"};
+  if (!is_plain_id(id)) return Error{in_quotes(id) + " is not an id of an agent"};
   const auto left = remove_locked(host, id, instance, before);
   if (!left) return left.error();
   Removed removed{left->was_there, {}, {}};

@@ -33,11 +33,6 @@ Result<config::Settings> read_settings(const std::string& path) {
   return settings;
 }
 
-bool is_missing(const char* path) {
-  struct stat status {};
-  return ::lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
-}
-
 // A card that cannot be read binds no agent: the daemon also refuses it, and reports why.
 void add_cards(const std::string& directory, std::vector<KnownAgent>& known) {
   constexpr std::string_view suffix = ".json";

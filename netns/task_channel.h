@@ -3,9 +3,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 
-#include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace stile::netns {

@@ -1,15 +1,13 @@
 // Daemon: a running stiled serves the command, through its control socket.
 #include "run/daemon.h"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <nlohmann/json.hpp>
 
 #include "acl/secret.h"
+#include "base/contains.h"
+#include "base/json_value.h"
 #include "base/quoted.h"
 #include "base/random.h"
 #include "base/unix_time.h"
@@ -17,8 +15,6 @@
 
 namespace stile::run {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::chrono::seconds last_lines{2};
 // A daemon answers in milliseconds unless it is stopped.
@@ -28,13 +24,12 @@ constexpr control::ControlClient::Bounds client_bounds{std::chrono::seconds{5},
 Result<Json> answer_of(control::ControlClient& daemon, const Json& request, int descriptor = -1) {
   const auto line = daemon.ask(request.dump(), descriptor);
   if (!line) return Error{line.error().message + "; nothing was run"};
-  auto answer = Json::parse(*line, nullptr, false);
+  auto answer = Json::parse(*line);
   if (!answer.is_object()) return Error{"the daemon's answer cannot be read"};
-  if (answer.value("ok", false)) {
+  if (flag_of(answer, "ok")) {
     return Result<Json>{boost::system::in_place_value, std::move(answer)};
   }
-  const auto error = answer.value("error", Json::object());
-  return Error{"the daemon refuses: " + error.value("message", std::string{"(no reason)"})};
+  return Error{"the daemon refuses: " + text_of(object_of(answer, "error"), "message")};
 }
 
 Result<void> ask(control::ControlClient& daemon, const Json& request, int descriptor = -1) {
@@ -45,13 +40,14 @@ Result<void> ask(control::ControlClient& daemon, const Json& request, int descri
 
 // The variable of a secret of the daemon, as the agent gets it; "": it has none.
 std::string variable_of(const Json& listed, const std::string& agent) {
-  const auto name = listed.value("agent_env", std::string{});
+  const auto name = text_of(listed, "agent_env");
   if (name.empty()) return {};
   acl::Secret secret;
-  secret.name = listed.value("name", std::string{});
-  secret.placeholder = listed.value("placeholder", std::string{});
-  for (const auto& host : listed.value("hosts", std::vector<std::string>{})) {
-    if (auto pattern = acl::Pattern::parse(host)) secret.hosts.push_back(std::move(*pattern));
+  secret.name = text_of(listed, "name");
+  secret.placeholder = text_of(listed, "placeholder");
+  for (const Json& host : list_of(listed, "hosts")) {
+    if (auto pattern = acl::Pattern::parse(host.text()))
+      secret.hosts.push_back(std::move(*pattern));
   }
   return name + '=' + acl::placeholder_of(agent, secret);
 }
@@ -65,13 +61,13 @@ Result<Trust> ask_trust(control::ControlClient& daemon, const config::AgentSetti
   if (!opens) return trust;
   const auto ca = answer_of(daemon, {{"action", "trust"}});
   if (!ca) return ca.error();
-  trust.ca = ca->value("ca", std::string{});
+  trust.ca = text_of(*ca, "ca");
   if (settings.secrets.empty()) return trust;
   const auto answer = answer_of(daemon, {{"action", "secrets"}});
   if (!answer) return answer.error();
-  for (const auto& listed : answer->value("secrets", Json::array())) {
+  for (const Json& listed : list_of(*answer, "secrets")) {
     const auto& used = settings.secrets;
-    if (std::find(used.begin(), used.end(), listed.value("name", std::string{})) == used.end()) {
+    if (!contains(used, text_of(listed, "name"))) {
       continue;
     }
     if (auto variable = variable_of(listed, agent); !variable.empty()) {
@@ -82,8 +78,8 @@ Result<Trust> ask_trust(control::ControlClient& daemon, const config::AgentSetti
 }
 
 Json texts_of(const std::vector<config::PlacedPattern>& patterns) {
-  auto list = Json::array();
-  for (const auto& placed : patterns) list.push_back(placed.pattern.text());
+  Json list = Json::list();
+  for (const auto& placed : patterns) list.add(placed.pattern.text());
   return list;
 }
 
@@ -91,25 +87,28 @@ Json texts_of(const std::vector<config::PlacedPattern>& patterns) {
 // needs none of the launcher's keys, and some of them are secrets.
 Result<Json> make_card(const Launch& launch) {
   const auto& agent = launch.permissions.agent;
-  auto card = Json::object();
-  if (!launch.card.empty()) {
-    card = Json::parse(launch.card, nullptr, false);
-    if (!card.is_object()) return Error{"the card cannot be read"};
+  Json card = Json::object();
+  if (launch.card.empty()) {
+    card.set("agent_id", "run-" + random_hex(6));
   } else {
-    card["agent_id"] = "run-" + random_hex(6);
+    card = Json::parse(launch.card);
+    if (!card.is_object()) return Error{"the card cannot be read"};
   }
-  for (const auto key : config::launcher_keys()) card.erase(std::string{key});
-  for (const auto* key : {"allow", "deny", "ttl_seconds", "created", "expires"}) card.erase(key);
-  card["allowed_hosts"] = texts_of(agent.allow);
-  card["denied_hosts"] = texts_of(agent.deny);
-  card["allow_files"] = agent.allow_files;
-  if (!agent.can.empty()) card["can"] = Json::array();
-  for (const auto& can : agent.can) card["can"].push_back(can.text);
-  if (agent.allow_ip.empty()) card.erase("allow_ip");
-  if (agent.ech && !agent.ech->everywhere) card["ech"] = texts_of(agent.ech->hosts);
-  if (agent.asks) card["unlisted"] = *agent.asks ? "ask" : "refuse";
-  if (agent.mode) card["mode"] = acl::text(*agent.mode);
-  if (agent.expires) card["expires"] = time_text(*agent.expires);
+  for (const auto key : config::launcher_keys()) card.remove(key);
+  for (const auto* key : {"allow", "deny", "ttl_seconds", "created", "expires"}) card.remove(key);
+  card.set("allowed_hosts", texts_of(agent.allow));
+  card.set("denied_hosts", texts_of(agent.deny));
+  card.set("allow_files", agent.allow_files);
+  if (!agent.can.empty()) {
+    Json can = Json::list();
+    for (const auto& one : agent.can) can.add(one.text);
+    card.set("can", std::move(can));
+  }
+  if (agent.allow_ip.empty()) card.remove("allow_ip");
+  if (agent.ech && !agent.ech->everywhere) card.set("ech", texts_of(agent.ech->hosts));
+  if (agent.asks) card.set("unlisted", *agent.asks ? "ask" : "refuse");
+  if (agent.mode) card.set("mode", acl::text(*agent.mode));
+  if (agent.expires) card.set("expires", time_text(*agent.expires));
   return Result<Json>{boost::system::in_place_value, std::move(card)};
 }
 
@@ -125,7 +124,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(const std::string& socket, const La
     if (!connected) return Error{connected.error().message};
     connections.push_back(std::move(*connected));
   }
-  const auto agent = card->value(card->contains("agent_id") ? "agent_id" : "id", std::string{});
+  const auto agent = text_of(*card, has(*card, "agent_id") ? "agent_id" : "id");
   auto trust = ask_trust(connections.back(), launch.permissions.agent, agent);
   if (!trust) return trust.error();
   std::unique_ptr<Daemon> made{new Daemon{card->dump(), agent, std::move(connections), summary}};

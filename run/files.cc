@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
 
 #include "base/quoted.h"
@@ -141,15 +140,6 @@ Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
       {given, proxy_url, has_home ? (home.size() > 1 ? home : "/tmp") : std::string{},
        request.expose, writable, more});
   return files;
-}
-
-void show_resolver(const CapturePlan& capture, confine::View& view) {
-  for (auto& file : confine::name_files(capture.resolver_text())) {
-    if (file.place.empty()) continue;
-    view.mounts.push_back({.target = file.place,
-                           .content = confine::MountContent::text,
-                           .text = std::move(file.text)});
-  }
 }
 
 std::string files_notice(const confine::View& view) {

@@ -22,15 +22,10 @@ struct CommandFiles {
 // From the flags, the caller's variables and the working directory. Named paths must not contain
 // links. Call it after the log is opened, so that the log can be covered. `control`: the directory
 // of our control socket, which stays hidden; "": none. `ca`: a CA that the command is to trust,
-// PEM;
-// "": none.
+// PEM; "": none.
 [[nodiscard]] Result<CommandFiles> choose_files(const Options& options, const Launch& launch,
                                                 const std::vector<std::string>& environment,
                                                 const std::string& control, const Trust& trust);
-
-// The resolv.conf of captured connections in place of the host's. Without one on the host there is
-// no place for it.
-void show_resolver(const CapturePlan& capture, confine::View& view);
 
 // A note on what `--files host` exposes, or that the working directory is empty; "" if neither.
 [[nodiscard]] std::string files_notice(const confine::View& view);

@@ -1,7 +1,6 @@
 // kernel: explains why the kernel refuses namespaces.
 #include "run/kernel.h"
 
-#include <array>
 #include <cerrno>
 #include <fstream>
 

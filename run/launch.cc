@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/files.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
@@ -367,7 +368,7 @@ class Preparation {
     auto& secrets = launch_.settings.secret;
     std::erase_if(secrets, [&](const config::SecretSettings& secret) {
       const auto& used = agent().secrets;
-      return std::find(used.begin(), used.end(), secret.name) == used.end();
+      return !contains(used, secret.name);
     });
     const config::Secrets all{secrets};
     for (const auto& [name, entry] : all.all()) {

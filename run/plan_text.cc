@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/contains.h"
 #include "base/quoted.h"
 #include "config/effective.h"
 #include "config/list_file_cache.h"
@@ -77,9 +78,7 @@ std::vector<std::string> policy_lines(const Launch& launch) {
   };
   const auto defaults = lines_of(Launch{});
   auto lines = lines_of(launch);
-  std::erase_if(lines, [&](const std::string& line) {
-    return std::find(defaults.begin(), defaults.end(), line) != defaults.end();
-  });
+  std::erase_if(lines, [&](const std::string& line) { return contains(defaults, line); });
   return lines;
 }
 

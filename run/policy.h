@@ -1,7 +1,6 @@
 // policy: compiles the one agent that `stile run` serves.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "config/diagnostics.h"

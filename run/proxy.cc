@@ -3,7 +3,6 @@
 
 #include <string_view>
 
-#include "proxy/base/clock.h"
 #include "proxy/server/host_addresses.h"
 #include "proxy/server/version.h"
 #include "proxy/server/worker_options.h"

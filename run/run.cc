@@ -15,6 +15,7 @@
 #include "base/quoted.h"
 #include "base/terminal.h"
 #include "confine/supervise.h"
+#include "confine/survey.h"
 #include "proxy/server/privileges.h"
 #include "run/attempts.h"
 #include "run/control_socket.h"
@@ -252,7 +253,7 @@ int run(const Options& options) {
   if (!plan) return fail(plan.error().message);
   if (!options.no_capture && launch->settings.netns.capture && (*service)->can_capture()) {
     plan->capture = plan_capture(launch->settings, launch->permissions.agent);
-    show_resolver(*plan->capture, plan->files.view.view);
+    confine::show_name_files(plan->capture->resolver_text(), plan->files.view.view);
   }
   say(plan->files.notices);
   if (const auto notice = files_notice(plan->files.view.view); !notice.empty()) {

@@ -1,7 +1,6 @@
 // Service: serves the listener inside: this process, or a running daemon.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 

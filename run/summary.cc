@@ -2,15 +2,13 @@
 #include "run/summary.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "acl/allowing_pattern.h"
 #include "acl/pattern.h"
 #include "acl/refusal_words.h"
 #include "acl/remedy.h"
+#include "base/json_value.h"
 #include "base/quoted.h"
 #include "base/units.h"
 #include "config/diagnostics.h"
@@ -22,18 +20,6 @@ namespace {
 constexpr std::size_t most_hosts = 256;
 constexpr std::size_t most_shown = 20;
 constexpr std::size_t most_flag_bytes = 4096;
-
-using Json = nlohmann::json;
-
-std::string text_of(const Json& line, const char* key) {
-  const auto found = line.find(key);
-  return found != line.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
-
-std::uint64_t number_of(const Json& line, const char* key) {
-  const auto found = line.find(key);
-  return found != line.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
-}
 
 std::string counted(std::uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + ' ' + (count == 1 ? one : many);
@@ -68,7 +54,7 @@ void Summary::wait_until_closed(std::chrono::milliseconds longest) {
 }
 
 void Summary::add_line(std::string_view text) {
-  const auto line = Json::parse(text, nullptr, false);
+  const auto line = Json::parse(text);
   if (!line.is_object()) return;
   const auto event = text_of(line, "event");
   const auto verdict = text_of(line, "verdict");

@@ -11,16 +11,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "acl/allowing_pattern.h"
+#include "base/json_value.h"
 #include "base/quoted.h"
 
 namespace stile::run {
 namespace {
-
-using AskJson = nlohmann::json;
 
 constexpr int look_again_ms = 250;
 constexpr std::int64_t whole_run_seconds = 30 * 86'400;  // longer than a command runs
@@ -40,35 +38,26 @@ std::string plain_screen() {
   return "\x18\x1b\\\x1b[4i\x1b[?2026l\x1b[!p\x1b[m\x1b(B\x0f\n\x1b[J";
 }
 
-// Only what the daemon writes is read here, and it is written by itself: what has another form is
-// left out.
-std::string member(const AskJson& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
-
-AskJson event_in(const std::string& line, std::string_view name) {
-  auto event = AskJson::parse(line, nullptr, false);
-  if (!event.is_object() || member(event, "event") != name) return AskJson::object();
-  return event;
+// A null if the line is another one.
+Json event_in(const std::string& line, std::string_view name) {
+  auto event = Json::parse(line);
+  return text_of(event, "event") == name ? event : Json{};
 }
 
 }  // namespace
 
 TerminalQuestion question_in(const std::string& line, const std::string& agent) {
   const auto event = event_in(line, "ask");
-  const auto found = event.find("ask");
-  if (found == event.end() || !found->is_object()) return {};
-  const AskJson& ask = *found;
-  if (member(ask, "agent") != agent) return {};
-  const auto host = member(ask, "host"), scheme = member(ask, "scheme");
-  const auto port = ask.value("port", 0U);
-  const auto reason = member(ask, "reason");
+  const Json& ask = object_of(event, "ask");
+  if (!ask.is_object() || text_of(ask, "agent") != agent) return {};
+  const auto host = text_of(ask, "host"), scheme = text_of(ask, "scheme");
+  const auto port = number_of(ask, "port");
+  const auto reason = text_of(ask, "reason");
   const bool is_one_request = reason == "method-not-allowed" || reason == "path-not-allowed";
   std::string words = host + ':' + std::to_string(port);
   if (scheme != "connect") words.insert(0, scheme + "://");
-  if (is_one_request) words = member(ask, "method") + ' ' + words + member(ask, "path");
-  if (const auto like = member(ask, "looks_like"); !like.empty()) {
+  if (is_one_request) words = text_of(ask, "method") + ' ' + words + text_of(ask, "path");
+  if (const auto like = text_of(ask, "looks_like"); !like.empty()) {
     words += "; take care: it looks like " + like;
   }
   std::string pattern;
@@ -77,26 +66,26 @@ TerminalQuestion question_in(const std::string& line, const std::string& agent) 
     const auto why = acl::reason_named(reason).value_or(acl::Reason::host_not_allowed);
     pattern = acl::allowing_pattern(why, way, host, static_cast<std::uint16_t>(port));
   }
-  return {member(ask, "id"), printable(words), pattern,
+  return {text_of(ask, "id"), printable(words), pattern,
           reason == "host-not-allowed" ? host : std::string{}};
 }
 
-std::string answered_in(const std::string& line) { return member(event_in(line, "answer"), "id"); }
+std::string answered_in(const std::string& line) { return text_of(event_in(line, "answer"), "id"); }
 
 std::string answer_to(const std::string& id, char typed) {
-  AskJson request{{"action", "answer"}, {"ask", id}, {"verdict", "allow"}};
+  Json request{{"action", "answer"}, {"ask", id}, {"verdict", "allow"}};
   if (typed == 'o') {
-    request["max_requests"] = 1;
+    request.set("max_requests", 1);
   } else if (typed == 'r' || typed == 'a') {
-    request["ttl_seconds"] = whole_run_seconds;
+    request.set("ttl_seconds", whole_run_seconds);
   } else {
-    request["verdict"] = "deny";
+    request.set("verdict", "deny");
   }
   return request.dump();
 }
 
 std::string expected_refusal_of(const std::string& id) {
-  return AskJson{
+  return Json{
       {"action", "answer"}, {"ask", id}, {"verdict", "deny"}, {"reason", "expected by the profile"}}
       .dump();
 }

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <vector>
 
 #include "base/directory.h"
 #include "base/quoted.h"

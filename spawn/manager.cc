@@ -17,11 +17,6 @@ struct FreeError {
   ~FreeError() { sd_bus_error_free(&error); }
 };
 
-Error bus_error(const std::string& what, int code, const sd_bus_error* error = nullptr) {
-  const bool has_text = error != nullptr && error->message != nullptr;
-  return Error{what + ": " + (has_text ? error->message : error_text(code < 0 ? -code : code))};
-}
-
 }  // namespace
 
 // A call whose answer is on the way.
@@ -49,7 +44,7 @@ Result<void> Manager::follow(sd_event* loop) {
   int code = match("JobRemoved", note_job);
   if (code >= 0) code = match("UnitRemoved", note_removed);
   if (code >= 0) code = sd_bus_attach_event(bus_.get(), loop, SD_EVENT_PRIORITY_NORMAL);
-  if (code < 0) return bus_error("cannot follow systemd", code);
+  if (code < 0) return units::bus_error("cannot follow systemd", code);
   return {};
 }
 
@@ -57,7 +52,7 @@ void Manager::send(sd_bus_message* message, const std::string& what, Done done) 
   auto call = std::make_unique<Call>(Call{this, what, std::move(done)});
   const int sent = sd_bus_call_async(bus_.get(), nullptr, message, note_answer, call.get(), 0);
   if (sent < 0) {
-    call->done(bus_error(what, sent));
+    call->done(units::bus_error(what, sent));
     return;
   }
   static_cast<void>(call.release());  // note_answer owns it
@@ -67,9 +62,9 @@ int Manager::note_answer(sd_bus_message* message, void* userdata, sd_bus_error* 
   const std::unique_ptr<Call> call{static_cast<Call*>(userdata)};
   const char* job = nullptr;
   if (const auto* error = sd_bus_message_get_error(message)) {
-    call->done(bus_error(call->what, sd_bus_message_get_errno(message), error));
+    call->done(units::bus_error(call->what, sd_bus_message_get_errno(message), error));
   } else if (const int code = sd_bus_message_read(message, "o", &job); code < 0) {
-    call->done(bus_error(call->what, code));
+    call->done(units::bus_error(call->what, code));
   } else {
     call->manager->jobs_[job] = std::move(call->done);
   }
@@ -115,7 +110,7 @@ void Manager::stop(const std::string& name, Done done) {
                                      units::manager_interface, "StopUnit");
   const units::MessagePtr owned{message};
   if (code >= 0) code = sd_bus_message_append(message, "ss", name.c_str(), "replace");
-  if (code < 0) return done(bus_error(what, code));
+  if (code < 0) return done(units::bus_error(what, code));
   send(message, what, std::move(done));
 }
 
@@ -126,7 +121,7 @@ Result<std::vector<Manager::Known>> Manager::list(const std::string& pattern) co
                                 units::manager_interface, "ListUnitsByPatterns", &error.error,
                                 &answer, "asas", 0, 1, pattern.c_str());
   const units::MessagePtr owned{answer};
-  if (code < 0) return bus_error("systemd does not list its units", code, &error.error);
+  if (code < 0) return units::bus_error("systemd does not list its units", code, &error.error);
   code = sd_bus_message_enter_container(answer, 'a', "(ssssssouso)");
   std::vector<Known> known;
   while (code >= 0) {
@@ -137,7 +132,7 @@ Result<std::vector<Manager::Known>> Manager::list(const std::string& pattern) co
     if (code <= 0) break;
     known.push_back({name, active});
   }
-  if (code < 0) return bus_error("systemd's list cannot be read", code);
+  if (code < 0) return units::bus_error("systemd's list cannot be read", code);
   return known;
 }
 

@@ -1,9 +1,9 @@
 // plan: what one worker becomes.
 #include "spawn/plan.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/quoted.h"
 #include "config/card.h"
 #include "config/narrow.h"
@@ -13,21 +13,9 @@
 namespace stile::spawn {
 namespace {
 
-using config::Member;
 using config::Node;
 
-bool may_narrow(const Template& from, std::string_view key) {
-  return std::find(from.narrow.begin(), from.narrow.end(), key) != from.narrow.end();
-}
-
-void remove(Node::Table& table, std::string_view key) {
-  std::erase_if(table, [&](const Member& member) { return member.key == key; });
-}
-
-void set(Node::Table& table, std::string_view key, Node value) {
-  remove(table, key);
-  table.push_back({std::string{key}, {}, std::move(value)});
-}
+bool may_narrow(const Template& from, std::string_view key) { return contains(from.narrow, key); }
 
 Result<config::Restriction> restriction_of(const Template& from, const Node& card,
                                            const std::string& workspace) {
@@ -66,16 +54,16 @@ Result<void> refuse_secrets(const config::Restriction& restriction,
 }
 
 // The keys that narrowing changes, written back into the template's card.
-Node::Table card_of(const Template& from, const config::Permissions& narrowed) {
-  const auto* own = from.card.as<Node::Table>();
-  auto card = own == nullptr ? Node::Table{} : *own;
+Node card_of(const Template& from, const config::Permissions& narrowed) {
+  Node card = from.card;
+  if (card.as<Node::Table>() == nullptr) card = {Node::Table{}, {}};
   const auto& agent = narrowed.agent;
-  set(card, "allowed_hosts", patterns_node(agent.allow));
-  remove(card, "deny");
-  set(card, "denied_hosts", patterns_node(agent.deny));
-  if (agent.allow_files.empty()) remove(card, "allow_files");
-  if (agent.allow_ip.empty()) remove(card, "allow_ip");
-  if (agent.mode == acl::Mode::offline) set(card, "mode", {std::string{"offline"}, {}});
+  card.set("allowed_hosts", patterns_node(agent.allow));
+  card.remove("deny");
+  card.set("denied_hosts", patterns_node(agent.deny));
+  if (agent.allow_files.empty()) card.remove("allow_files");
+  if (agent.allow_ip.empty()) card.remove("allow_ip");
+  if (agent.mode == acl::Mode::offline) card.set("mode", {std::string{"offline"}, {}});
   return card;
 }
 
@@ -100,10 +88,10 @@ Result<WorkerPlan> plan_worker(const Template& from, const SpawnRequest& request
     plan.ttl_seconds = restriction->ttl_seconds.value_or(plan.ttl_seconds);
   }
   auto card = card_of(from, permissions);
-  set(card, "agent_id", {request.task_id, {}});
-  set(card, "ttl_seconds", {plan.ttl_seconds, {}});
-  set(card, "created", {time_text(facts.now - facts.now % micros_in_second), {}});
-  plan.card = config::json_text(Node{std::move(card), {}});
+  card.set("agent_id", {request.task_id, {}});
+  card.set("ttl_seconds", {plan.ttl_seconds, {}});
+  card.set("created", {time_text(facts.now - facts.now % micros_in_second), {}});
+  plan.card = config::json_text(card);
   if (const auto checked = config::parse_card(plan.card, {"card", facts.now, {}}); !checked) {
     return Error{"card: " + first_problem(checked.error())};
   }

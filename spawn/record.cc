@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/ascii.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/system_error.h"
@@ -69,7 +70,7 @@ std::optional<WorkerRecord> parse_record(std::string_view text) {
   for (const auto& member : *table) {
     static_cast<void>(config::read_field(record_fields, member, reader, record));
   }
-  if (problems.has_errors() || !is_worker_id(record.id) || record.instance.empty()) {
+  if (problems.has_errors() || !is_plain_id(record.id) || record.instance.empty()) {
     return std::nullopt;
   }
   return record;
@@ -120,7 +121,7 @@ std::vector<WorkerRecord> WorkerRecords::all() const {
     const auto record = text && *text ? parse_record(**text) : std::nullopt;
     if (record && record->id == name) {
       records.push_back(*record);
-    } else if (is_worker_id(name)) {
+    } else if (is_plain_id(name)) {
       remove(name);
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/quoted.h"
 #include "config/fields.h"
 #include "config/json_loader.h"
@@ -18,7 +19,6 @@ using config::Member;
 using config::Node;
 using config::Reader;
 
-constexpr std::size_t max_id_length = 64;
 constexpr std::size_t most_tags = 16;
 constexpr std::size_t max_tag_length = 64;
 constexpr std::size_t max_path_length = 4095;
@@ -119,9 +119,7 @@ Result<SpawnRequest> parse_request(std::string_view bytes) {
   if (!document) return Error{"Not JSON: " + first_problem(document.error())};
   const auto* table = document->as<config::Node::Table>();
   if (table == nullptr) return Error{"A request is one JSON object"};
-  const auto at = std::find_if(table->begin(), table->end(),
-                               [](const Member& member) { return member.key == "action"; });
-  const auto* name = at == table->end() ? nullptr : at->value.as<std::string>();
+  const auto* name = document->get<std::string>("action");
   const auto* const known =
       std::find_if(known_actions.begin(), known_actions.end(),
                    [&](const Known& one) { return name != nullptr && one.name == *name; });
@@ -141,19 +139,11 @@ Result<SpawnRequest> parse_request(std::string_view bytes) {
     static_cast<void>(config::read_field(request_fields, member, reader, request));
   }
   if (problems.has_errors()) return Error{first_problem(problems)};
-  if (has_key(*known, "task_id") && !is_worker_id(request.task_id)) {
+  if (has_key(*known, "task_id") && !is_plain_id(request.task_id)) {
     return Error{
         "Invalid task_id: 1 to 64 characters of a-z, 0-9 and -, not beginning or ending with -"};
   }
   return request;
-}
-
-bool is_worker_id(std::string_view text) noexcept {
-  const auto is_inner = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  };
-  return !text.empty() && text.size() <= max_id_length && text.front() != '-' &&
-         text.back() != '-' && std::all_of(text.begin(), text.end(), is_inner);
 }
 
 }  // namespace stile::spawn

@@ -48,7 +48,4 @@ struct SpawnRequest {
 // The error is for the caller. An id that is not one never gets beyond this.
 [[nodiscard]] Result<SpawnRequest> parse_request(std::string_view text);
 
-// ^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$, so that it is safe in file and unit names.
-[[nodiscard]] bool is_worker_id(std::string_view text) noexcept;
-
 }  // namespace stile::spawn

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 
+#include "base/contains.h"
 #include "base/files.h"
 #include "base/quoted.h"
 #include "config/card.h"
@@ -30,10 +31,6 @@ constexpr std::array<std::string_view, 9> narrowable{
 constexpr std::array<std::string_view, 11> not_in_templates{
     "id",      "agent_id", "source",    "listen",       "listen_mode", "listen_group",
     "created", "expires",  "workspace", "api_key_file", "api_provider"};
-
-bool is_one_of(std::string_view word, const auto& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 class TemplateReader {
  public:
@@ -63,7 +60,7 @@ class TemplateReader {
  private:
   void read_member(const Member& member, Node::Table& card) {
     const auto& key = member.key;
-    if (is_one_of(key, not_in_templates)) {
+    if (contains(not_in_templates, key)) {
       reader_.error(member.value, "cannot be set in a template");
     } else if (key == "task") {
       if (auto words = config::read_texts(member.value, reader_))
@@ -87,7 +84,7 @@ class TemplateReader {
     auto keys = config::read_texts(member.value, reader_);
     if (!keys) return;
     for (const auto& key : *keys) {
-      if (!is_one_of(key, narrowable)) {
+      if (!contains(narrowable, key)) {
         reader_.error(member.value, "callers cannot narrow " + in_quotes(key));
       }
     }

@@ -61,13 +61,9 @@ worker::TaskRequest worker_request(const SpawnRequest& request) {
 
 // The list of tasks in the answer of a worker's keeper; "": there is none.
 std::string runs_in(const Result<std::string>& answer) {
-  const auto document = answer ? config::parse_json(*answer, "answer") : config::Diagnostics{};
-  const auto* table = document ? document->as<config::Node::Table>() : nullptr;
-  if (table == nullptr) return {};
-  for (const auto& member : *table) {
-    if (member.key == "runs") return config::json_text(member.value);
-  }
-  return {};
+  const auto document = config::json_or_null(answer ? *answer : "");
+  const auto* runs = document.find("runs");
+  return runs == nullptr ? "" : config::json_text(*runs);
 }
 
 UnitFacts facts_of(const WorkerRecord& record, const std::string& netns) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/ascii.h"
 #include "spawn/request.h"
 #include "spawn/texts.h"
 
@@ -37,7 +38,7 @@ std::string id_of_unit(std::string_view name) {
     return {};
   }
   const auto id = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
-  return is_worker_id(id) ? std::string{id} : std::string{};
+  return is_plain_id(id) ? std::string{id} : std::string{};
 }
 
 units::Unit worker_unit(const UnitFacts& facts) {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/contains.h"
 #include "base/directory.h"
 #include "base/quoted.h"
 #include "base/system_error.h"
@@ -43,7 +44,7 @@ bool is_allowed_workspace(const std::string& path, const std::vector<std::string
   const auto plain = without_slashes(path);
   if (fs::path{plain}.lexically_normal().string() != plain) return false;
   const fs::path parts{plain};
-  if (std::find(parts.begin(), parts.end(), "..") != parts.end()) return false;
+  if (contains(parts, "..")) return false;
   return std::any_of(allowed.begin(), allowed.end(),
                      [&](const auto& directory) { return confine::is_within(plain, directory); });
 }

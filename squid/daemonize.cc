@@ -5,8 +5,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 namespace stile::squid {
 
 Background Background::enter() {

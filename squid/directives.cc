@@ -2,8 +2,6 @@
 #include "squid/directives.h"
 
 #include <algorithm>
-#include <array>
-#include <vector>
 
 #include "base/nearest.h"
 

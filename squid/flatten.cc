@@ -2,6 +2,7 @@
 #include "squid/flatten.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/ascii.h"
 #include "squid/parser.h"

@@ -1,7 +1,6 @@
 // flatten: turns an ordered list of rules into lists of allowed and denied names.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 

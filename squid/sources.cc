@@ -1,9 +1,10 @@
 // Sources: the clients of a squid.conf, grouped by the src acls that contain them.
 #include "squid/sources.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
+
+#include "base/contains.h"
 
 namespace stile::squid {
 namespace {
@@ -39,9 +40,7 @@ std::set<std::string> used_source_acls(const Conf& conf) {
 
 }  // namespace
 
-bool SourceGroup::is_in(const std::string& acl) const {
-  return std::find(acls.begin(), acls.end(), acl) != acls.end();
-}
+bool SourceGroup::is_in(const std::string& acl) const { return contains(acls, acl); }
 
 std::vector<SourceGroup> group_sources(const Conf& conf) {
   const auto used = used_source_acls(conf);

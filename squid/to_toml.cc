@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/quoted.h"
 #include "squid/compile.h"
 #include "squid/flatten.h"
 #include "squid/parser.h"
@@ -13,15 +14,6 @@ namespace {
 
 // stile.toml lists ports one by one.
 constexpr std::size_t max_ports = 64;
-
-std::string toml_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
 
 template <class List, class Print>
 std::string array(const List& list, Print&& print) {
@@ -34,7 +26,7 @@ std::string array(const List& list, Print&& print) {
 }
 
 std::string strings(const std::vector<std::string>& list) {
-  return array(list, [](const std::string& text) { return toml_string(text); });
+  return array(list, [](const std::string& text) { return quoted_literal(text); });
 }
 
 std::string numbers(const std::vector<std::uint16_t>& list) {
@@ -77,15 +69,15 @@ void Printer::print_server() {
   out_ += "# From " + conf_.file + " by stile import-squid.\n";
   for (const std::string& note : conf_.notes) out_ += "# " + note + "\n";
   out_ += "\n[server]\n";
-  key("listen", array(conf_.listen, [](const auto& e) { return toml_string(e.text()); }));
-  key("metrics", toml_string(conf_.metrics ? conf_.metrics->text() : ""));
-  if (!conf_.user.empty()) key("user", toml_string(conf_.user));
+  key("listen", array(conf_.listen, [](const auto& e) { return quoted_literal(e.text()); }));
+  key("metrics", quoted_literal(conf_.metrics ? conf_.metrics->text() : ""));
+  if (!conf_.user.empty()) key("user", quoted_literal(conf_.user));
 
   out_ += "\n[egress]\n";
-  if (!conf_.checks_sni) key("sni", toml_string("off"));
+  if (!conf_.checks_sni) key("sni", quoted_literal("off"));
   if (!conf_.private_exceptions.empty()) {
     key("private_exceptions", array(conf_.private_exceptions,
-                                    [](const auto& e) { return toml_string(e.prefix.text()); }));
+                                    [](const auto& e) { return quoted_literal(e.prefix.text()); }));
   }
   auto stripped = conf_.denied_headers;
   if (!conf_.adds_via) stripped.emplace_back("via");
@@ -94,9 +86,10 @@ void Printer::print_server() {
 
   out_ += "\n[dns]\n";
   if (!conf_.dns_servers.empty()) {
-    key("servers", array(conf_.dns_servers, [](const auto& e) { return toml_string(e.text()); }));
+    key("servers",
+        array(conf_.dns_servers, [](const auto& e) { return quoted_literal(e.text()); }));
   }
-  key("hosts_file", toml_string(conf_.hosts_file));
+  key("hosts_file", quoted_literal(conf_.hosts_file));
 
   out_ += "\n[limits]\n";
   key("connections_per_agent", "65536");  // squid has no such limits
@@ -109,8 +102,8 @@ void Printer::print_server() {
   if (conf_.log_style != LogStyle::none && conf_.log_style != LogStyle::squid) {
     out_ += "# The format of the access_log is not carried over; this is squid's native one.\n";
   }
-  key("path", toml_string(conf_.log_style == LogStyle::none ? "/dev/null" : conf_.log_path));
-  key("format", toml_string("squid"));
+  key("path", quoted_literal(conf_.log_style == LogStyle::none ? "/dev/null" : conf_.log_path));
+  key("format", quoted_literal("squid"));
 }
 
 Names Printer::names_of(const std::vector<std::string>& acls) const {
@@ -192,9 +185,9 @@ void Printer::print_agent(const SourceGroup& group, const std::vector<Way>& ways
   const auto ports = ports_of(ways, acl::Scheme::tunnel);
   const auto http_ports = ports_of(ways, acl::Scheme::http);
   out_ += "\n[[agent]]\n";
-  key("id", toml_string(id_of(group)));
+  key("id", quoted_literal(id_of(group)));
   key("source",
-      array(group.prefixes, [](const auto& prefix) { return toml_string(prefix.text()); }));
+      array(group.prefixes, [](const auto& prefix) { return quoted_literal(prefix.text()); }));
   const bool are_alike = std::all_of(
       ways.begin(), ways.end(), [&](const Way& way) { return way.lists == ways.front().lists; });
   const Lists& lists = ways.front().lists;

@@ -1,19 +1,12 @@
 // Bus: a connection to a systemd manager, and its calls as messages.
 #include "units/bus.h"
 
-#include <cstring>
-
 #include "base/system_error.h"
 
 namespace stile::units {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-Error bus_error(const std::string& what, int code, const sd_bus_error* error = nullptr) {
-  const bool has_text = error != nullptr && error->message != nullptr;
-  return Error{what + ": " + (has_text ? error->message : error_text(code < 0 ? -code : code))};
-}
 
 // sd-bus keeps its first failure, and sealing the message reports it, so that single results are
 // not checked here.
@@ -96,6 +89,11 @@ Result<void> wait_for(sd_bus& bus, const AwaitedJob& job, std::chrono::milliseco
 }
 
 }  // namespace
+
+Error bus_error(const std::string& what, int code, const sd_bus_error* error) {
+  const bool has_text = error != nullptr && error->message != nullptr;
+  return Error{what + ": " + (has_text ? error->message : error_text(code < 0 ? -code : code))};
+}
 
 Result<BusPtr> open_bus(Whose whose) {
   sd_bus* bus = nullptr;

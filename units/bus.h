@@ -29,6 +29,10 @@ using MessagePtr = std::unique_ptr<sd_bus_message, UnrefMessage>;
 
 enum class Whose : std::uint8_t { system, user };
 
+// The bus's text about a call that failed with this code, or errno's.
+[[nodiscard]] Error bus_error(const std::string& what, int code,
+                              const sd_bus_error* error = nullptr);
+
 // Connects to the bus and asks the manager to send signals about its jobs.
 [[nodiscard]] Result<BusPtr> open_bus(Whose whose);
 

@@ -1,7 +1,6 @@
 // A2aExchange: the token first, then the request, then one call of the spawner after the other.
 #include "web/a2a_exchange.h"
 
-#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "web/control_request.h"
 
 namespace stile::web {
 namespace {
@@ -25,12 +25,6 @@ constexpr auto longest_cancel = 8s;   // SIGKILL follows SIGTERM after five seco
 constexpr std::string_view rpc_type = "application/json";
 constexpr std::string_view rest_type = "application/a2a+json";
 
-std::string request_about(std::string_view action, std::string_view worker) {
-  std::string out;
-  JsonObject{out}.add("action", action).add("task_id", worker);
-  return out;
-}
-
 std::string_view bearer(std::string_view header) {
   constexpr std::string_view scheme = "bearer ";
   if (header.size() <= scheme.size() ||
@@ -39,12 +33,8 @@ std::string_view bearer(std::string_view header) {
   }
   const auto token = header.substr(scheme.size());
   // The characters of RFC 6750, section 2.1.
-  const bool is_token = std::all_of(token.begin(), token.end(), [](char byte) {
-    const char lower = to_lower(byte);
-    return is_digit(byte) || (lower >= 'a' && lower <= 'z') ||
-           std::string_view{"-._~+/="}.find(byte) != std::string_view::npos;
-  });
-  return is_token && token.size() <= max_token_bytes ? token : std::string_view{};
+  const bool is_token = has_only(token, "-._~+/=") && token.size() <= max_token_bytes;
+  return is_token ? token : std::string_view{};
 }
 
 }  // namespace
@@ -156,7 +146,7 @@ void A2aExchange::ask(std::string line, Problem problem, Then then) {
 }
 
 void A2aExchange::load_worker(std::function<void()> then) {
-  ask(request_about("status", request_.worker), Problem::unavailable,
+  ask(worker_line("status", request_.worker), Problem::unavailable,
       [self = shared_from_this(), then = std::move(then)](const std::string& answer) {
         auto worker = a2a::parse_worker(answer);
         if (!worker) return self->fail({Problem::unavailable, "The worker does not answer"});

@@ -6,20 +6,15 @@
 #include "config/json_loader.h"
 
 namespace stile::web {
-namespace {
 
-Result<config::Node> parse_object(std::string_view body) {
-  auto parsed = config::parse_json(body, "");
-  if (!parsed || parsed->as<config::Node::Table>() == nullptr) {
-    return Error{"the body is not one JSON object"};
-  }
-  return std::move(*parsed);
+Result<config::Node> object_in(std::string_view body) {
+  auto parsed = config::json_or_null(body);
+  if (parsed.as<config::Node::Table>() == nullptr) return Error{"the body is not one JSON object"};
+  return parsed;
 }
 
-}  // namespace
-
 Result<std::string> control_line(const Route& route, std::string_view body) {
-  const auto parsed = parse_object(body.empty() ? "{}" : body);
+  const auto parsed = object_in(body.empty() ? "{}" : body);
   if (!parsed) return parsed.error();
   std::string line;
   {
@@ -36,14 +31,18 @@ Result<std::string> control_line(const Route& route, std::string_view body) {
   return text_result(std::move(line));
 }
 
+std::string worker_line(std::string_view action, std::string_view worker) {
+  std::string line;
+  JsonObject{line}.add("action", action).add("task_id", worker);
+  return line;
+}
+
 Result<std::string> text_member(std::string_view body, std::string_view name) {
-  const auto parsed = parse_object(body);
+  const auto parsed = object_in(body);
   if (!parsed) return parsed.error();
-  for (const auto& member : *parsed->as<config::Node::Table>()) {
-    if (member.key != name) continue;
-    if (const auto* text = member.value.as<std::string>()) return text_result(*text);
-  }
-  return Error{"the body has no text " + in_quotes(name)};
+  const auto* text = parsed->get<std::string>(name);
+  if (text == nullptr) return Error{"the body has no text " + in_quotes(name)};
+  return text_result(*text);
 }
 
 }  // namespace stile::web

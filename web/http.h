@@ -1,14 +1,11 @@
-// HttpServer: answers browsers on loopback or a unix socket.
+// serve_pages: answers browsers on loopback or a unix socket.
 #pragma once
 
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <cstddef>
 #include <memory>
 #include <vector>
 
-#include "base/accept_loop.h"
-#include "base/waiting_clients.h"
+#include "base/http_connection.h"
 #include "config/capability.h"
 #include "web/a2a_exchange.h"
 #include "web/control_link.h"
@@ -28,21 +25,8 @@ struct Site {
   Feed& feed;
   A2aBackend* backend;  // null: there is no spawner
   const config::CapabilityFiles& capabilities;
-  std::shared_ptr<std::size_t> open = std::make_shared<std::size_t>(0);  // connections
-  WaitingClients waiting{};  // those of them that are not being served
 };
 
-class HttpServer {
- public:
-  static constexpr std::size_t max_connections = 128;
-
-  using Connections = AcceptLoop<boost::asio::generic::stream_protocol>;
-  using Acceptor = Connections::Acceptor;
-
-  HttpServer(Acceptor acceptor, Site& site);
-
- private:
-  Connections connections_;
-};
+[[nodiscard]] std::unique_ptr<HttpServer> serve_pages(HttpServer::Acceptor acceptor, Site& site);
 
 }  // namespace stile::web

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "a2a/members.h"
 #include "base/json.h"
 #include "cli/judge.h"
 #include "cli/replay.h"
@@ -25,24 +24,12 @@ Result<std::shared_ptr<const acl::Snapshot>> compile(std::string_view text,
   return std::make_shared<const acl::Snapshot>(1, std::move(*policies));
 }
 
-std::string_view text_of(cli::AgentDiff::Kind kind) {
-  switch (kind) {
-    case cli::AgentDiff::Kind::added:
-      return "added";
-    case cli::AgentDiff::Kind::removed:
-      return "removed";
-    case cli::AgentDiff::Kind::changed:
-      break;
-  }
-  return "changed";
-}
-
 void add_rules(std::string& out, const std::vector<cli::AgentDiff>& diffs) {
   JsonArray list{out};
   for (const auto& diff : diffs) {
     JsonObject object{list.next()};
     object.add("agent", diff.agent)
-        .add("kind", text_of(diff.kind))
+        .add("kind", text(diff.kind))
         .add("allow_added", diff.allow_added)
         .add("allow_removed", diff.allow_removed)
         .add("deny_added", diff.deny_added)
@@ -104,12 +91,9 @@ bool PolicyCheck::refuses(const Cut& connection) const {
 }
 
 void PolicyCheck::add_connections(std::string_view answer) {
-  const auto parsed = config::parse_json(answer, "");
-  const auto* list = parsed ? a2a::member_as<config::Node::Array>(*parsed, "connections") : nullptr;
-  if (list == nullptr) return;
-  for (const auto& one : *list) {
-    Cut connection{a2a::text_of(one, "agent"), a2a::text_of(one, "host"),
-                   a2a::number_of(one, "port").value_or(0)};
+  const auto parsed = config::json_or_null(answer);
+  for (const auto& one : parsed.list("connections")) {
+    Cut connection{one.text("agent"), one.text("host"), one.number("port").value_or(0)};
     if (connection.port > 65535 || !refuses(connection)) continue;
     ++cut_count_;
     if (cut_.size() < max_rows) cut_.push_back(std::move(connection));

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "a2a/members.h"
 #include "base/json.h"
 #include "config/json_loader.h"
 #include "control/client.h"
@@ -36,7 +35,7 @@ void PolicyExchange::start(std::string_view body) {
 void PolicyExchange::compare(const std::string& answer) {
   const auto parsed = config::parse_json(answer, "");
   if (!parsed) return fail(502, "no-daemon", "the daemon gave an unknown answer");
-  auto made = PolicyCheck::make(a2a::text_of(*parsed, "text"), text_, capabilities_);
+  auto made = PolicyCheck::make(parsed->text("text"), text_, capabilities_);
   if (!made) {
     std::string out;
     JsonObject{out}.add("ok", true).add("valid", false).add("problems", made.error().message);

@@ -1,7 +1,6 @@
 // Route: the table of endpoints.
 #include "web/route.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -51,11 +50,7 @@ constexpr std::array rows{
 constexpr std::size_t most_name_bytes = 64;
 
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= most_name_bytes &&
-         std::all_of(text.begin(), text.end(), [](char byte) {
-           const char lower = to_lower(byte);
-           return is_digit(byte) || (lower >= 'a' && lower <= 'z') || byte == '-' || byte == '_';
-         });
+  return !text.empty() && text.size() <= most_name_bytes && has_only(text, "-_");
 }
 
 // The name in the path; "" for a path without one; nullopt: another path.

@@ -155,7 +155,7 @@ Result<void> run(const WebOptions& options) {
                             JsonObject{line}.add("ok", true).add("url", link(first, sessions));
                             return line;
                           }};
-  const HttpServer server{std::move(page->acceptor), site};
+  const auto server = serve_pages(std::move(page->acceptor), site);
   feed.start();
   log::info("the page is at " + first.text() + "; `stile web` prints a link to log in");
   // Only a person at a terminal sees this; a token must not reach a log.

@@ -1,13 +1,12 @@
 // SpawnBatch: one line for each worker.
 #include "web/spawn_batch.h"
 
-#include <algorithm>
 #include <array>
 
-#include "a2a/members.h"
+#include "base/contains.h"
 #include "base/json.h"
 #include "base/quoted.h"
-#include "config/json_loader.h"
+#include "web/control_request.h"
 
 namespace stile::web {
 namespace {
@@ -22,23 +21,21 @@ Result<void> check_keys(const Node& object, std::initializer_list<std::string_vi
   if (table == nullptr) return Error{"a worker is described by a JSON object"};
   for (const auto& member : *table) {
     const std::string_view key = member.key;
-    const bool is_known =
-        key == "tags" || std::find(plain_keys.begin(), plain_keys.end(), key) != plain_keys.end() ||
-        std::find(more.begin(), more.end(), key) != more.end();
+    const bool is_known = key == "tags" || contains(plain_keys, key) || contains(more, key);
     if (!is_known) return Error{"unknown key " + in_quotes(key)};
   }
   return {};
 }
 
 Result<void> add_tags(const Node& object, std::vector<std::string>& tags) {
-  const auto* given = a2a::member(object, "tags");
+  const auto* given = object.given("tags");
   if (given == nullptr) return {};
   const auto* list = given->as<Node::Array>();
   if (list == nullptr) return Error{"tags: expected a list of words"};
   for (const auto& one : *list) {
     const auto* word = one.as<std::string>();
     if (word == nullptr) return Error{"tags: expected a list of words"};
-    if (std::find(tags.begin(), tags.end(), *word) == tags.end()) tags.push_back(*word);
+    if (!contains(tags, *word)) tags.push_back(*word);
   }
   return {};
 }
@@ -46,18 +43,18 @@ Result<void> add_tags(const Node& object, std::vector<std::string>& tags) {
 Result<SpawnBatch::One> make_one(const Node& all, const Node& own, const std::string& batch,
                                  std::size_t number) {
   SpawnBatch::One one;
-  one.id = a2a::text_of(own, "task_id");
+  one.id = own.text("task_id");
   if (one.id.empty()) one.id = batch + '-' + std::to_string(number);
   std::vector<std::string> tags;
   if (auto done = add_tags(all, tags); !done) return done.error();
   if (auto done = add_tags(own, tags); !done) return done.error();
-  if (std::find(tags.begin(), tags.end(), batch) == tags.end()) tags.push_back(batch);
+  if (!contains(tags, batch)) tags.push_back(batch);
   {
     JsonObject object{one.line};
     object.add("action", "spawn").add("task_id", one.id);
     for (const auto key : plain_keys) {
-      const auto* value = a2a::member(own, key);
-      if (value == nullptr) value = a2a::member(all, key);
+      const auto* value = own.given(key);
+      if (value == nullptr) value = all.given(key);
       if (value != nullptr) object.key(key) += config::json_text(*value);
     }
     object.add("tags", tags);
@@ -68,22 +65,19 @@ Result<SpawnBatch::One> make_one(const Node& all, const Node& own, const std::st
 }  // namespace
 
 Result<SpawnBatch> parse_batch(std::string_view body, std::string name) {
-  const auto parsed = config::parse_json(body, "");
-  if (!parsed || parsed->as<Node::Table>() == nullptr) {
-    return Error{"the body is not one JSON object"};
-  }
+  const auto parsed = object_in(body);
+  if (!parsed) return parsed.error();
   if (auto done = check_keys(*parsed, {"agents", "count", "batch"}); !done) return done.error();
   SpawnBatch batch;
   batch.name = std::move(name);
-  if (const auto given = a2a::text_of(*parsed, "batch"); !given.empty()) batch.name = given;
-  const auto* agents = a2a::member_as<Node::Array>(*parsed, "agents");
-  if (a2a::member(*parsed, "agents") != nullptr && agents == nullptr) {
+  if (const auto given = parsed->text("batch"); !given.empty()) batch.name = given;
+  const auto* agents = parsed->get<Node::Array>("agents");
+  if (parsed->given("agents") != nullptr && agents == nullptr) {
     return Error{"agents: expected a list of objects"};
   }
-  const auto* count = a2a::member(*parsed, "count");
+  const auto* count = parsed->given("count");
   if (agents != nullptr && count != nullptr) return Error{"either agents or count, not both"};
-  const auto wanted =
-      count == nullptr ? std::optional<std::int64_t>{1} : a2a::number_of(*parsed, "count");
+  const auto wanted = count == nullptr ? std::optional<std::int64_t>{1} : parsed->number("count");
   const auto size =
       agents != nullptr ? agents->size() : static_cast<std::size_t>(wanted.value_or(0));
   if (size == 0 || size > most_workers_at_once) {
@@ -101,11 +95,10 @@ Result<SpawnBatch> parse_batch(std::string_view body, std::string name) {
 }
 
 Result<std::optional<std::string>> parse_stop(std::string_view body) {
-  const auto parsed = config::parse_json(body.empty() ? "{}" : body, "");
-  const auto* table = parsed ? parsed->as<Node::Table>() : nullptr;
-  if (table == nullptr) return Error{"the body is not one JSON object"};
+  const auto parsed = object_in(body.empty() ? "{}" : body);
+  if (!parsed) return parsed.error();
   std::optional<std::string> tag;
-  for (const auto& member : *table) {
+  for (const auto& member : *parsed->as<Node::Table>()) {
     if (member.key != "tag") return Error{"unknown key " + in_quotes(member.key)};
     const auto* word = member.value.as<std::string>();
     if (word == nullptr || word->empty()) return Error{"tag: expected a word"};

@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "a2a/members.h"
 #include "base/json.h"
 #include "config/json_loader.h"
 
@@ -44,12 +43,9 @@ struct Gathering : std::enable_shared_from_this<Gathering> {
 
 std::vector<std::string> worker_ids(std::string_view answer, std::size_t most) {
   std::vector<std::string> ids;
-  const auto parsed = config::parse_json(answer, "");
-  if (!parsed) return ids;
-  const auto* list = a2a::member_as<config::Node::Array>(*parsed, "workers");
-  if (list == nullptr) return ids;
-  for (const auto& one : *list) {
-    auto id = a2a::text_of(one, "task_id");
+  const auto parsed = config::json_or_null(answer);
+  for (const auto& one : parsed.list("workers")) {
+    auto id = one.text("task_id");
     if (!id.empty() && ids.size() < most) ids.push_back(std::move(id));
   }
   return ids;

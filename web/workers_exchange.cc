@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "a2a/members.h"
 #include "a2a/task.h"
 #include "base/json.h"
 #include "base/random.h"
@@ -22,28 +21,19 @@ constexpr auto retry_time = 500ms;
 constexpr auto longest_cooldown = 60s;
 constexpr std::size_t most_stopped = 1000;
 
-std::string line_about(std::string_view action, std::string_view worker) {
-  std::string out;
-  JsonObject{out}.add("action", action).add("task_id", worker);
-  return out;
-}
-
 // The workers that have the tag; nullopt: all.
 std::vector<std::string> ids_with_tag(std::string_view answer,
                                       const std::optional<std::string>& tag) {
   if (!tag) return worker_ids(answer, most_stopped);
   std::vector<std::string> ids;
-  const auto parsed = config::parse_json(answer, "");
-  const auto* list = parsed ? a2a::member_as<Node::Array>(*parsed, "workers") : nullptr;
-  if (list == nullptr) return ids;
-  for (const auto& one : *list) {
-    const auto* tags = a2a::member_as<Node::Array>(one, "tags");
-    if (tags == nullptr) continue;
-    const bool has_tag = std::any_of(tags->begin(), tags->end(), [&](const Node& word) {
+  const auto parsed = config::json_or_null(answer);
+  for (const auto& one : parsed.list("workers")) {
+    const auto& tags = one.list("tags");
+    const bool has_tag = std::any_of(tags.begin(), tags.end(), [&](const Node& word) {
       const auto* text = word.as<std::string>();
       return text != nullptr && *text == *tag;
     });
-    if (has_tag && ids.size() < most_stopped) ids.push_back(a2a::text_of(one, "task_id"));
+    if (has_tag && ids.size() < most_stopped) ids.push_back(one.text("task_id"));
   }
   return ids;
 }
@@ -91,7 +81,7 @@ void WorkersExchange::show_state() {
 }
 
 void WorkersExchange::pass_on(std::string_view action, const std::string& worker) {
-  spawner_->ask(line_about(action, worker),
+  spawner_->ask(worker_line(action, worker),
                 [self = shared_from_this()](const std::optional<std::string>& answer) {
                   if (!answer) return self->fail(502, "no-spawner", "the spawner does not answer");
                   if (const auto error = a2a::error_of(*answer))
@@ -158,7 +148,7 @@ void WorkersExchange::begin_stop_all(const std::optional<std::string>& tag) {
 
 void WorkersExchange::stop_next() {
   if (next_ == ids_.size()) return finish();
-  spawner_->ask(line_about("terminate", ids_[next_]),
+  spawner_->ask(worker_line("terminate", ids_[next_]),
                 [self = shared_from_this()](const std::optional<std::string>& answer) {
                   self->note(self->ids_[self->next_++],
                              answer.value_or(R"({"error":"the spawner does not answer"})"));

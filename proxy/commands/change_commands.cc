@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <random>
 #include <utility>
 

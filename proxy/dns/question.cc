@@ -1,8 +1,6 @@
 // Question: reads a DNS query of an agent and writes the answer to it.
 #include "proxy/dns/question.h"
 
-#include <algorithm>
-
 namespace stile::dns {
 namespace {
 

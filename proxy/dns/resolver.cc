@@ -2,7 +2,6 @@
 #include "proxy/dns/resolver.h"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 
 #include "proxy/base/log.h"

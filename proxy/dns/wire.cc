@@ -1,8 +1,6 @@
 // Names and records of a DNS message (RFC 1035 4.1).
 #include "proxy/dns/wire.h"
 
-#include <algorithm>
-
 namespace stile::dns {
 namespace {
 

@@ -2,7 +2,6 @@
 #include "proxy/http/git_push.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/ascii.h"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/contains.h"
 
 namespace stile::http {
 namespace {
@@ -294,7 +295,7 @@ std::string_view fault_of_graphql(std::string_view body) {
   std::vector<std::string> seen;
   std::string_view fault;
   const bool is_json = json.object([&](const std::string& name) {
-    if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+    if (contains(seen, name)) {
       fault = "duplicate key";
       return false;
     }

@@ -1,8 +1,6 @@
 // DNS input for the resolvers: servers and hosts file, read and watched by the main thread.
 #include "proxy/server/dns_environment.h"
 
-#include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "base/files.h"

@@ -10,9 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <span>
-#include <string>
 
 #include "base/system_error.h"
 #include "proxy/server/rtnetlink.h"

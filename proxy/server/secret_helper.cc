@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <exception>
 
+#include "base/contains.h"
 #include "base/local_socket.h"
 #include "base/run_command.h"
 #include "base/system_error.h"
@@ -82,9 +83,7 @@ SecretHelper::~SecretHelper() {
   }
 }
 
-bool SecretHelper::knows(const Command& command) const {
-  return std::find(commands_.begin(), commands_.end(), command) != commands_.end();
-}
+bool SecretHelper::knows(const Command& command) const { return contains(commands_, command); }
 
 Result<std::string> SecretHelper::run(const Command& command) {
   const auto found = std::find(commands_.begin(), commands_.end(), command);

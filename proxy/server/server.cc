@@ -137,10 +137,10 @@ Result<void> Server::run() {
   start_control();
   receive_tunnels();
   if (metrics_acceptor_) {
-    AdminHttp::Pages pages;
+    AdminPages pages;
     pages.metrics = [this](auto done) { collect_metrics(std::move(done)); };
     pages.is_ready = [this] { return log_->healthy() && !shared_->draining; };
-    admin_ = std::make_unique<AdminHttp>(std::move(*metrics_acceptor_), std::move(pages));
+    admin_ = serve_admin(std::move(*metrics_acceptor_), pages);
     offer(SocketRole::metrics, settings().server.metrics->text(), "", {admin_->listener()});
   }
   wait_for_signal();

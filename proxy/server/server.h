@@ -182,7 +182,7 @@ class Server {
   std::unique_ptr<commands::Commands> service_;
   std::unique_ptr<control::ControlServer> control_;
   CardWatch card_watch_;
-  std::unique_ptr<AdminHttp> admin_;
+  std::unique_ptr<HttpServer> admin_;
   std::chrono::steady_clock::time_point drain_until_;
   // What a process that takes over gets. The descriptors belong to others.
   struct Offered {

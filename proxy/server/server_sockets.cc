@@ -1,7 +1,7 @@
 // Server: the sockets on which it listens, and which worker gets them.
-#include <algorithm>
 #include <utility>
 
+#include "base/contains.h"
 #include "proxy/base/log.h"
 #include "proxy/server/server.h"
 #include "proxy/server/worker_options.h"
@@ -72,8 +72,7 @@ Result<void> Server::bind_capture(CaptureSockets passed, std::size_t workers) {
   const auto& netns = settings().netns;
   if (!netns.capture) return {};
   const auto& known = listener_addresses_;
-  is_of_fence_ =
-      !passed.is_empty() || std::find(known.begin(), known.end(), netns.gateway) != known.end();
+  is_of_fence_ = !passed.is_empty() || contains(known, netns.gateway);
   if (!passed.is_empty()) {
     capture_ = std::move(passed);
     return share_listener(capture_, workers);

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "a2a/members.h"
 #include "config/json_loader.h"
 
 namespace stile::a2a {
@@ -147,27 +146,25 @@ TEST(A2aCard, HasEveryRequiredMember) {
   const auto card = config::parse_json(
       card_text("alpha", "http://127.0.0.1:9129/agents/alpha", CardForm::v1), "");
   ASSERT_TRUE(card);
-  for (const auto* key : {"name", "description", "version"})
-    EXPECT_NE(text_of(*card, key), "") << key;
+  for (const auto* key : {"name", "description", "version"}) EXPECT_NE(card->text(key), "") << key;
   for (const auto* key :
        {"supportedInterfaces", "defaultInputModes", "defaultOutputModes", "skills"}) {
-    const auto* list = member_as<Node::Array>(*card, key);
+    const auto* list = card->get<Node::Array>(key);
     ASSERT_NE(list, nullptr) << key;
     EXPECT_FALSE(list->empty()) << key;
   }
-  for (const auto& one : *member_as<Node::Array>(*card, "supportedInterfaces")) {
+  for (const auto& one : *card->get<Node::Array>("supportedInterfaces")) {
     for (const auto* key : {"url", "protocolBinding", "protocolVersion"}) {
-      EXPECT_NE(text_of(one, key), "") << key;
+      EXPECT_NE(one.text(key), "") << key;
     }
   }
-  for (const auto& one : *member_as<Node::Array>(*card, "skills")) {
-    for (const auto* key : {"id", "name", "description"}) EXPECT_NE(text_of(one, key), "") << key;
-    EXPECT_NE(member_as<Node::Array>(one, "tags"), nullptr);
+  for (const auto& one : *card->get<Node::Array>("skills")) {
+    for (const auto* key : {"id", "name", "description"}) EXPECT_NE(one.text(key), "") << key;
+    EXPECT_NE(one.get<Node::Array>("tags"), nullptr);
   }
-  const auto* can = member(*card, "capabilities");
-  ASSERT_NE(can, nullptr);
-  EXPECT_TRUE(*member_as<bool>(*can, "streaming"));
-  EXPECT_FALSE(*member_as<bool>(*can, "pushNotifications"));
+  const auto& can = card->at("capabilities");
+  EXPECT_TRUE(*can.get<bool>("streaming"));
+  EXPECT_FALSE(*can.get<bool>("pushNotifications"));
 }
 
 TEST(A2aCard, SaysTheSameInTheWordsOf03) {

@@ -9,13 +9,8 @@
 namespace stile {
 namespace {
 
-using Align = Column::Align;
-using Cut = Column::Cut;
-
 Table sample() {
-  Table table{{{"AGENT", Align::left, Cut::tail, 0},
-               {"HOST", Align::left, Cut::head, 0},
-               {"COUNT", Align::right, Cut::never, 1}}};
+  Table table{{{"AGENT", Fit::cut_end}, {"HOST", Fit::cut_start}, {"COUNT", Fit::number, 1}}};
   table.add({"alpha", "a-rather-long-label.of.some.example.com", "7"});
   table.add({"beta", "b.example", "1234567"});
   return table;
@@ -63,9 +58,7 @@ TEST(Table, LeavesOutTheColumnsOfTheHighestRankFirst) {
 }
 
 TEST(Table, EndsARowOfFewWordsWithoutBlanks) {
-  Table table{{{"A", Align::left, Cut::never, 0},
-               {"B", Align::left, Cut::never, 0},
-               {"C", Align::right, Cut::never, 0}}};
+  Table table{{{"A"}, {"B"}, {"C", Fit::number}}};
   table.add({"1", "", ""});
   table.add({"", "22", ""});
   table.add({"", "", "333"});
@@ -77,14 +70,14 @@ TEST(Table, EndsARowOfFewWordsWithoutBlanks) {
 }
 
 TEST(Table, EscapesWhatCouldSteerATerminal) {
-  Table table{{{"HOST", Align::left, Cut::never, 0}}};
+  Table table{{{"HOST"}}};
   table.add({"a\x1b]0;owned\x07\r\n\xc2\x9b"});
   const auto text = printed(table, {true, 80});
   EXPECT_NE(text.find("a\\x1b]0;owned\\x07\\x0d\\x0a\\xc2\\x9b"), std::string::npos) << text;
 }
 
 TEST(Table, HasColourOnlyOnATerminalThatTakesIt) {
-  Table table{{{"MODE", Align::left, Cut::never, 0}}};
+  Table table{{{"MODE"}}};
   table.add({{"offline", Colour::red}});
   EXPECT_EQ(printed(table, {false, 80}), "MODE\noffline\n");
   EXPECT_NE(printed(table, {true, 80}).find("\x1b[31moffline\x1b[0m"), std::string::npos);

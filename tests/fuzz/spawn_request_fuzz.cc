@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "spawn/request.h"
 #include "tests/fuzz/check.h"
 #include "worker/request.h"
@@ -22,8 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!request) {
     STILE_FUZZ_CHECK(!request.error().message.empty());
   } else {
-    STILE_FUZZ_CHECK(request->action == spawn::SpawnAction::list ||
-                     spawn::is_worker_id(request->task_id));
+    STILE_FUZZ_CHECK(request->action == spawn::SpawnAction::list || is_plain_id(request->task_id));
   }
   const auto inner = worker::parse_request(text);
   if (inner) {

@@ -69,7 +69,7 @@ class Library(NamedTuple):
 
 LIBRARIES = {
     "toml++": Library(r"toml\+\+/", r"\btoml::", ("config/",), in_headers=False),
-    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/", "control/", "base/json_value.cc", "run/"),
+    "nlohmann-json": Library(r"nlohmann/", r"\bnlohmann::", ("config/json_loader.cc", "base/json_value.cc"),
                              in_headers=False),
     "re2": Library(r"re2/", r"\bre2::|\bRE2\b", ("acl/", "scan/")),
     "c-ares": Library(r"ares(_\w+)?\.h", r"\bares_\w+\(", ("proxy/dns/",)),
@@ -80,8 +80,8 @@ LIBRARIES = {
     "zlib": Library(r"zlib\.h", r"\binflate\w*\(", ("proxy/http/", "scan/"), in_headers=False),
     "libseccomp": Library(r"seccomp\.h", r"\bseccomp_\w+\(", ("proxy/server/", "confine/"), in_headers=False),
     "sd-bus": Library(r"systemd/sd-(bus|event)", r"\bsd_(bus|event)_\w+\(", ("units/", "spawn/", "proxy/server/service_unit.cc")),
-    "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/", "web/", "mcp/", "fleet/", "base/accept_loop.h")),
-    "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/", "web/", "mcp/", "fleet/")),
+    "Boost.Asio": Library(r"boost/asio", r"\basio::", ("proxy/", "control/", "web/", "mcp/", "fleet/", "base/accept_loop.h", "base/http_connection.")),
+    "Boost.Beast": Library(r"boost/beast", r"\bbeast::", ("proxy/", "web/", "mcp/", "fleet/", "base/http_connection.")),
     "CLI11": Library(r"CLI/", r"\bCLI::", ("base/help_text.h", "cli/command.", "cli/run.cc", "cmd/")),
 }
 

@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "base/ascii.h"
+
 namespace stile::netns {
 namespace {
 
@@ -34,7 +36,7 @@ TEST(NetnsAgentId, TakesLettersDigitsAndInnerHyphens) {
       {std::string{"a\0b", 3}, false},
       {"ä", false},
   };
-  for (const auto& [text, is_id] : cases) EXPECT_EQ(is_agent_id(text), is_id) << text;
+  for (const auto& [text, is_id] : cases) EXPECT_EQ(is_plain_id(text), is_id) << text;
 }
 
 TEST(NetnsDeviceName, FitsTheKernelAndDiffersForManyIds) {

@@ -3,20 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include "base/ascii.h"
+
 namespace stile::spawn {
 namespace {
 
 TEST(SpawnRequest, AcceptsOnlyIdsThatAreSafeInNames) {
   for (const auto* id : {"agent1", "my-agent-123", "a", "0", "a--b"}) {
-    EXPECT_TRUE(is_worker_id(id)) << id;
+    EXPECT_TRUE(is_plain_id(id)) << id;
   }
   const std::string longest(64, 'a');
-  EXPECT_TRUE(is_worker_id(longest));
+  EXPECT_TRUE(is_plain_id(longest));
   for (const std::string& id :
        std::vector<std::string>{"", "Agent1", "../etc/passwd", "agent;rm -rf /", longest + 'a',
                                 "a\n", "\na", "a b", "-a", "a-", "a/b", ".", "..", "a.b", "a_b",
                                 "a%n", "a@b", std::string{"a\0b", 3}, "\xc3\xa4"}) {
-    EXPECT_FALSE(is_worker_id(id)) << id;
+    EXPECT_FALSE(is_plain_id(id)) << id;
   }
 }
 

@@ -103,8 +103,7 @@ void print_explain(const ExplainOptions& options, const Json& answer, const Situ
             << Cell{options.agent + ' ' + (options.method.empty() ? "" : options.method + ' ') +
                     options.target}
                    .text
-            << '
-';
+            << '\n';
   Table steps{{{"STEP"}, {""}, {"RESULT"}, {"WHAT WAS LOOKED AT"}}};
   std::size_t number = 0;
   for (const Json& step : list_of(answer, "steps")) {

@@ -26,7 +26,8 @@ def kernel_memory(host):
 
 def measured(host, *arguments):
     wall, cpu = time.monotonic(), cpu_seconds()
-    host.tool(*arguments)
+    # There is no daemon: a check fails, whatever the fence is like.
+    host.tool(*arguments, check=arguments[0] != "check")
     return time.monotonic() - wall, cpu_seconds() - cpu
 
 

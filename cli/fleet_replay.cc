@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 
-#include <iostream>
 #include <memory>
 
 #include "base/json_value.h"

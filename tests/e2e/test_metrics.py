@@ -1,5 +1,6 @@
 """Metrics and health: the names of the reference, and no series that an agent could make."""
 
+import socket
 import subprocess
 
 import pytest
@@ -140,6 +141,16 @@ def test_health_and_readiness(busy):
     assert http_get(busy.metrics_address, "/readyz")[0] == 200
     assert http_get(busy.metrics_address, "/")[0] == 404
     assert http_get(busy.metrics_address, "/metricsx")[0] == 404
+
+
+def test_idle_clients_of_the_metrics_do_not_block_others(busy):
+    host, port = busy.metrics_address.rsplit(":", 1)
+    idle = [socket.create_connection((host, int(port)), timeout=30) for _ in range(40)]  # 32 are served
+    try:
+        assert http_get(busy.metrics_address, "/healthz")[0] == 200
+    finally:
+        for sock in idle:
+            sock.close()
 
 
 def test_metrics_listener_is_no_proxy(world, busy):

@@ -23,6 +23,7 @@ Result<void> Server::bind() {
   auto passed = passed_sockets(settings().server);
   if (!passed) return passed.error();
   listeners_ = std::move(passed->listeners);
+  sockets_may_block_ = passed->may_block;
   inherit_passed(passed->control, passed->capture);
   const bool have_passed = !listeners_.empty();
   auto control = bind_control(settings().server, std::move(passed->control));

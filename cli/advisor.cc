@@ -51,6 +51,16 @@ Situation Advisor::ask(const std::string& agent) {
   return situation;
 }
 
+// Without a daemon nobody knows.
+bool Advisor::may_be_open(const std::string& ask) {
+  if (!client_) return true;
+  const auto answer = send_request(*client_, {{"action", "asks"}});
+  if (!answer) return true;
+  const auto& asks = list_of(answer->json, "asks");
+  return std::any_of(asks.begin(), asks.end(),
+                     [&](const Json& one) { return text_of(one, "id") == ask; });
+}
+
 const Situation& Advisor::situation_of(const std::string& agent) {
   if (known_.size() >= most_remembered) known_.clear();
   const auto now = std::chrono::steady_clock::now();
@@ -61,22 +71,21 @@ const Situation& Advisor::situation_of(const std::string& agent) {
 
 Advice Advisor::after(const audit::Line& line) {
   const bool is_ask = line.raw(Key::event) == "ask";  // the request is held, and not refused yet
-  if (told_.size() >= most_remembered) told_.clear();
-  if (refused_asks_.size() >= most_remembered) refused_asks_.clear();
-  if (line.raw(Key::event) == "answer" && line.raw(Key::verdict) == "deny") {
-    refused_asks_.insert(line.text(Key::request));
-  }
   if (!is_ask && line.raw(Key::verdict) != "deny") return {};
   if (line.raw(Key::reason).empty()) return {};
   auto refused = refused_in(line);
   auto kind = std::string{refused.reason} + ' ' + refused.agent;
   kind.append(" ").append(refused.host).append(":").append(std::to_string(refused.port));
   kind.append(" ").append(refused.ask);  // a later ask for the same is another one
+  if (told_.size() >= most_remembered) told_.clear();
   if (!told_.insert(std::move(kind)).second) return {};
-  const bool is_answered = refused_asks_.count(refused.ask) != 0;
-  if (is_answered) refused.ask.clear();  // it takes no other answer
-  auto advice = advice_after(refused, situation_of(refused.agent));
-  if (is_answered && advice.note.empty()) advice.note = "an operator was asked, and said no";
+  const Situation& situation = situation_of(refused.agent);
+  const bool is_over = !is_ask && !refused.ask.empty() && !may_be_open(refused.ask);
+  if (is_over) refused.ask.clear();  // it takes no answer any more
+  auto advice = advice_after(refused, situation);
+  if (is_over && advice.note.empty()) {
+    advice.note = "the question to the operator is no longer open";
+  }
   advice.command = addressed(std::move(advice.command), options_);
   return advice;
 }

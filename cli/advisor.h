@@ -27,6 +27,7 @@ class Advisor {
   };
   const Situation& situation_of(const std::string& agent);
   Situation ask(const std::string& agent);
+  [[nodiscard]] bool may_be_open(const std::string& ask);
 
   ControlOptions options_;
   std::optional<control::ControlClient>
@@ -34,7 +35,6 @@ class Advisor {
   bool has_no_daemon_ = false;
   std::map<std::string, Known> known_;
   std::set<std::string> told_;
-  std::set<std::string> refused_asks_;  // by an operator
 };
 
 }  // namespace stile::cli

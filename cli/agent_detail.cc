@@ -116,6 +116,7 @@ int print_agent(const Json& answer, const Terminal& terminal) {
   print_line("ports", joined(list_of(policy, "ports")));
   print_line("http_ports", joined(list_of(policy, "http_ports")));
   print_line("ech", text_of(policy, "ech"));
+  print_line("unlisted", text_of(policy, "unlisted"));
   print_line("left up", budget_text(agent, "bytes_up"));
   print_line("left down", budget_text(agent, "bytes_down"));
   for (const Json& budget : list_of(agent, "host_budgets")) {

@@ -39,6 +39,7 @@ std::string_view remark_about(std::string_view reason) {
   if (reason == "address-forbidden") {
     return "resolves to a private address; private_exceptions would let it through";
   }
+  if (reason == "dns-failure") return "the name did not resolve";
   if (reason == "bad-request") return "malformed, or with an underscore that no rule names";
   return {};
 }

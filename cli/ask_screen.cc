@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "acl/pattern.h"
+#include "audit/text.h"
 #include "base/quoted.h"
 #include "base/units.h"
 #include "cli/ask_words.h"
@@ -231,8 +232,9 @@ std::vector<std::string> AskScreen::about() const {
   const Json& ask = row->ask;
   std::vector<std::string> lines{
       "  ask " + row->id + " of " + printable(text_of(ask, "agent")) + ": " + wanted(ask),
-      "  refused otherwise as " + printable(text_of(ask, "reason")) + "; tried " +
-          text_of(ask, "count") + " times, " + text_of(ask, "held") + " wait now"};
+      "  without an answer: " + printable(text_of(ask, "reason")) + "; tried " +
+          audit::counted(number_of(ask, "count"), "time") + ", " + text_of(ask, "held") +
+          " held now"};
   const auto words = agents_words(ask);
   lines.push_back(words.empty() ? "" : "  the agent says (untrusted): " + words);
   if (const auto alike = likeness(ask); !alike.empty()) lines.back() = "  take care: it " + alike;
@@ -269,8 +271,9 @@ std::vector<std::string> AskScreen::draw(std::size_t width, std::size_t height,
   std::vector<std::string> lines;
   const auto open =
       std::count_if(rows_.begin(), rows_.end(), [](const Row& one) { return one.state.empty(); });
-  lines.push_back(
-      terminal.coloured(cut_to("  " + std::to_string(open) + " open asks", width), Colour::bold));
+  lines.push_back(terminal.coloured(
+      cut_to("  " + audit::counted(static_cast<std::uint64_t>(open), "open ask"), width),
+      Colour::bold));
   for (std::size_t i = first; i < first + room; ++i) {
     if (i >= rows_.size()) {
       lines.emplace_back();

@@ -21,7 +21,8 @@ void lint_identity(const AgentSettings& agent, UnixMicros now, Diagnostics& warn
   };
   if (agent.source.empty() && agent.listen.empty()) {
     warn("source",
-         "no connection can belong to agent " + agent.id + ": it has no source and no listener");
+         "no connection can belong to agent " + agent.id +
+             ": it has no source and no listener; unless systemd passes one of this name");
   }
   const bool has_unix = std::any_of(agent.listen.begin(), agent.listen.end(),
                                     [](const Endpoint& each) { return !each.unix_path.empty(); });

@@ -288,6 +288,8 @@ in
         # A stop ends all processes.
         ExecStopPost = "${cfg.package}/bin/stiled --service-stopped";
         FileDescriptorStoreMax = 8;
+        # Else systemd makes the sockets blocking for a daemon that serves on in a restart.
+        NonBlocking = true;
         User = "stile";
         Group = "stile";
         SupplementaryGroups = [ cfg.settings.server.control_group ];

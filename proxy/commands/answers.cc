@@ -197,6 +197,7 @@ std::string json(const AgentDetailView& view) {
       add_ports(effective, "ports", view.ports);
       add_ports(effective, "http_ports", view.http_ports);
       effective.add("allow_ip", view.allow_ip).add("sni", view.sni).add("ech", view.ech);
+      effective.add("unlisted", view.unlisted);
       effective.add("connections_per_agent", view.connections_per_agent);
       effective.add("requests_per_second", view.requests_per_second);
     }

@@ -234,6 +234,7 @@ AgentDetailView view_agent_detail(const control::LivePolicy& policy, const Runni
   view.allow_ip = texts(in_force.allow_ip);
   view.sni = in_force.check_sni ? "match" : "off";
   view.ech = text(in_force.ech);
+  view.unlisted = in_force.asks ? "ask" : "refuse";
   view.connections_per_agent = in_force.max_connections;
   view.requests_per_second = in_force.requests_per_second;
   view.revoked = texts(policy.overlay(in_force.id)->denied);

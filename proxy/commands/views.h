@@ -138,7 +138,7 @@ struct AgentDetailView {
   std::vector<std::string> opened;  // the hosts whose TLS is opened
   std::vector<std::string> allow_files, allow_ip;
   std::vector<std::uint16_t> ports, http_ports;
-  std::string sni, ech;
+  std::string sni, ech, unlisted;
   std::uint32_t connections_per_agent = 0, requests_per_second = 0;
   std::vector<std::string> revoked;
 };

@@ -94,6 +94,9 @@ Result<PassedSockets> passed_sockets(const config::ServerSettings& settings) {
     const std::string name{given.get()};
     if (name == rendezvous_name) continue;  // taken already
     UniqueFd fd{SD_LISTEN_FDS_START + i};
+    const int flags = ::fcntl(fd.get(), F_GETFL);
+    passed.may_block = passed.may_block || (flags & O_NONBLOCK) == 0;
+    ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK);
     Listener listener;
     listener.name = std::string{from_systemd} + name + ")";
     if (name == "capture") {
@@ -103,7 +106,6 @@ Result<PassedSockets> passed_sockets(const config::ServerSettings& settings) {
     if (::sd_is_socket(fd.get(), AF_UNSPEC, SOCK_STREAM, 1) <= 0) {
       return Error{"socket " + listener.name + ": not a listening stream socket"};
     }
-    ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
     const auto is_at = [&](const std::string& path) {
       return ::sd_is_socket_unix(fd.get(), SOCK_STREAM, 1, path.c_str(), 0) > 0;
     };

@@ -49,6 +49,9 @@ struct PassedSockets {
   std::vector<Listener> listeners;
   ControlSockets control;
   CaptureSockets capture;
+  // systemd has cleared O_NONBLOCK, and does so again for each process that it starts. The flag is
+  // one for all processes that have the socket.
+  bool may_block = false;
 };
 [[nodiscard]] Result<PassedSockets> passed_sockets(const config::ServerSettings& settings);
 

@@ -48,6 +48,10 @@ void Server::await_order() {
 
 void Server::outlive() {
   if (shared_->draining || shared_->leaving || taker_) return end_or_stop(was_ordered_to_end_);
+  if (sockets_may_block_) {
+    log::error("cannot go on during the restart: the unit needs NonBlocking=yes");
+    return end_or_stop(was_ordered_to_end_);
+  }
   auto rendezvous = leave_rendezvous();
   if (!rendezvous) {
     log::error("cannot go on during the restart: " + rendezvous.error().message);

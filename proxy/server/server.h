@@ -164,6 +164,7 @@ class Server {
   DnsFiles dns_files_;
   std::vector<acl::Address> listener_addresses_;
   std::vector<Listener> listeners_;
+  bool sockets_may_block_ = false;  // as soon as systemd starts another process with them
   // Looked up before the sandbox closes; see commands::Commands::Daemon.
   std::optional<config::User> fleet_user_ = config::find_user("stile-fleet");
   ControlSockets control_sockets_;

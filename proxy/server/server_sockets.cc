@@ -23,8 +23,11 @@ Result<void> Server::bind() {
   auto passed = passed_sockets(settings().server);
   if (!passed) return passed.error();
   listeners_ = std::move(passed->listeners);
+  sockets_may_block_ = passed->may_block;
   inherit_passed(passed->control, passed->capture);
-  const bool have_passed = !listeners_.empty();
+  // Those of agents are in addition to `listen`, all others in its place.
+  const bool have_passed = std::any_of(listeners_.begin(), listeners_.end(),
+                                       [](const Listener& one) { return !one.agent; });
   auto control = bind_control(settings().server, std::move(passed->control));
   if (!control) return control.error();
   control_sockets_ = std::move(*control);

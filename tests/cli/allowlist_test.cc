@@ -99,7 +99,7 @@ TEST(Allowlist, SuggestsNothingForRefusalsOfAnotherKind) {
            Case{"deny", "sni-mismatch", true},
            Case{"would-deny", "sni-mismatch", true},
            Case{"deny", "address-forbidden", true},
-           Case{"deny", "dns-failure", false},
+           Case{"deny", "dns-failure", true},
            Case{"deny", "offline", false},
            Case{"deny", "rate-limited", false},
        }) {

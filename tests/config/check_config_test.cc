@@ -186,7 +186,7 @@ source = ["10.0.0.1"]
       "stile.toml:14: warning: '.anthropic.com' changes nothing: '.com' in line 10 covers it\n"
       "stile.toml:16:1: warning: agent.source: no connection can belong to agent gone: it has no "
       "source and "
-      "no listener\n"
+      "no listener; unless systemd passes one of this name\n"
       "stile.toml:18:1: warning: agent.expires: agent gone ended at 2020-01-01T00:00:00Z\n"
       "stile.toml:20:1: warning: agent.allow: agent empty may reach nothing\n"
       "list.txt:1: warning: 'x.example' changes nothing: '.example' in line 2 covers it\n"

@@ -52,6 +52,7 @@ def test_asks_lists_what_waits_and_what_to_type(world, proxy, control, operator)
     assert json.loads(operator.does("asks", "--json"))["asks"][0]["id"] == ask["id"]
     assert "no request waits" not in operator.does("asks", "--agent", "alpha")
     assert "1 question" in operator.does("status")
+    assert "\n  unlisted    ask\n" in operator.does("agents", "alpha")
 
 
 def test_approve(world, proxy, control, operator):
@@ -121,7 +122,7 @@ def test_an_ask_that_was_refused_is_not_to_be_approved(world, proxy, control, op
     assert client.read_response("CONNECT").status == 403
     advice = operator("audit", "show", "--denied", proxy.audit.path).err
     assert "next: stile allow alpha c.test:" in advice and "stile approve" not in advice, advice
-    assert "note: an operator was asked, and said no" in advice
+    assert "note: the question to the operator is no longer open" in advice
 
 
 class Screen:
@@ -175,7 +176,7 @@ class Screen:
 def test_watch_answers_with_one_key(world, proxy, control, operator):
     client, ask = hold(proxy, control, "b.test", world.port)
     screen = Screen(operator)
-    screen.shows("1 open asks")
+    screen.shows("1 open ask\x1b")
     screen.shows(f"b.test:{world.port}")
     screen.shows("requests allowed")
     # A new one comes below, and the selection stays.
@@ -201,7 +202,7 @@ def test_watch_answers_with_one_key(world, proxy, control, operator):
 def test_watch_chooses_how_long_and_how_wide(world, proxy, control, operator):
     hold(proxy, control, "b.test", world.port)
     screen = Screen(operator)
-    screen.shows("1 open asks")
+    screen.shows("1 open ask\x1b")
     screen.press("e")
     screen.shows("how long? 10m_")
     screen.press("\x7f\x7f\x7f2h\r")

@@ -228,6 +228,25 @@ def test_socket_passed_by_systemd_is_served(world):
     assert_refusal(proxy.connect("x.test", world.port), "host-not-allowed")
 
 
+def test_socket_of_an_agent_from_systemd_is_served_beside_the_other_listeners(world):
+    world.agent("alpha")
+    world.agent("pod", source=[])
+    path = world.short_path("pod.sock")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(128)
+        number = listener.fileno()
+        proxy = world.proxy()
+        proxy.start(wrapper=["bash", "-c", f"exec 3<&{number}; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=pod; "
+                                         'exec "$@"', "sh"], pass_fds=[number])
+    assert_refusal(proxy.connect("x.test", world.port), "host-not-allowed")
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(path)
+        client.sendall(f"CONNECT x.test:{world.port} HTTP/1.1\r\n\r\n".encode())
+        assert b"403 host-not-allowed" in client.recv(4096)
+    assert proxy.audit.wait_one(event="deny", agent="pod")["host"] == "x.test"
+
+
 def test_stale_control_socket_is_replaced(world):
     world.agent("alpha")
     proxy = world.start()

@@ -115,6 +115,9 @@ def test_a_config_with_an_error_leaves_the_old_one_serving(host, tunnels):
     config.write_text(good + "nonsense = [\n")
     assert restart(host).returncode != 0
     wait_for(lambda: int(property_of(host, "NRestarts")) >= 1, "another attempt")
+    # For each attempt systemd passes the sockets to a new process. The old one must not block on them.
+    for _ in range(3):
+        host.run("timeout", "5", "/opt/stile/stile", "status")
     assert set(before) <= set(daemons(host))
     config.write_text(good)
     wait_for(lambda: property_of(host, "SubState") == "running", "the good config")
@@ -171,6 +174,17 @@ def test_if_systemd_keeps_no_socket_a_restart_is_a_stop(host, setting):
     assert restart(host).returncode == 0
     assert has_ended(host, daemon)
     assert "cannot go on during the restart: systemd does not keep a socket" in host.journal(UNIT)
+    assert_serving(host)
+
+
+def test_if_systemd_makes_sockets_blocking_a_restart_is_a_stop(host, setting):
+    setting("NonBlocking=no")
+    host.run("systemctl", "stop", UNIT)
+    host.run("systemctl", "start", UNIT)
+    daemon, = daemons(host)
+    assert restart(host).returncode == 0
+    assert has_ended(host, daemon)
+    assert "cannot go on during the restart: the unit needs NonBlocking=yes" in host.journal(UNIT)
     assert_serving(host)
 
 

@@ -46,7 +46,7 @@ std::optional<std::string> from_base64(std::string_view text) {
     bits = 0;
   }
   if (digits % 4 != 0 || padding > 2) return std::nullopt;
-  out.resize(out.size() - padding);
+  out.erase(out.size() - padding);
   return out;
 }
 

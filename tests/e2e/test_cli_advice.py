@@ -375,7 +375,7 @@ def test_revoked_while_it_was_open(place):
     assert place.reason("known.test", place.world.port) is None
 
 
-@with_sections(server={"workers": 1})
+@with_sections(server={"workers": 1}, limits={"drain_timeout_ms": 20000})
 def test_draining(place):
     client = place.proxy.open_tunnel("known.test", place.world.port)
     half = place.proxy.client()

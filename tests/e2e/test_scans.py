@@ -5,7 +5,7 @@ import gzip
 import zlib
 
 import pytest
-from harness.checks import assert_denied
+from harness.checks import assert_denied, measures_memory
 from harness.cli import Operator
 from harness.inside import Inside
 from harness.wait import until
@@ -168,6 +168,7 @@ def test_a_body_in_tiny_pieces_arrives_whole(scanned):
     assert scanned.origin.requests[-1].body == body + body[:3000]
 
 
+@measures_memory
 def test_the_lines_of_chunks_are_not_held(scanned):
     """Each chunk has one byte, in a line of 4 KiB. Connections that wait for the rest hold only the bytes."""
     proxy = scanned.start()

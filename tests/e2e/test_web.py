@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from harness.checks import measures_memory
 from harness.cli import environment, stile
 from harness.origin import echo
 from harness.wait import until
@@ -197,6 +198,7 @@ def test_process_has_no_rights_left(web):
     assert len(os.listdir(f"/proc/{web.process.pid}/task")) == 1
 
 
+@measures_memory
 def test_burst_of_decisions_stays_bounded(web, proxy, world):
     """The page gets the newest lines, and the memory stays small."""
     with web.browser().events() as events:

@@ -5,6 +5,7 @@ import json
 import os
 
 import pytest
+from harness.checks import measures_memory
 from harness.cli import stile
 from harness.etcd import StoreCertificates
 from harness.fleet import Fleet
@@ -138,6 +139,7 @@ def resident_mib(process):
         return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
 
 
+@measures_memory
 def test_a_hundred_megabytes_are_not_read(strange):
     def flood(_path, _body):
         return (b'"' * (1 << 20) for _ in range(100))
@@ -148,6 +150,7 @@ def test_a_hundred_megabytes_are_not_read(strange):
 
 
 @pytest.mark.long
+@measures_memory
 def test_what_nobody_signed_is_not_kept_however_much_it_is(strange):
     """As many objects as a host accepts, each as large as one may be, would be a gigabyte."""
     value = encoded(b"x" * 1_000_000)

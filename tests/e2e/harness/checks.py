@@ -2,6 +2,13 @@
 
 import json
 
+import pytest
+
+from harness.stiled import build_folder
+
+# Its shadow memory counts as resident, and is a multiple of what the program uses.
+measures_memory = pytest.mark.skipif(build_folder().name == "tsan", reason="the thread sanitizer needs more memory")
+
 STATUS = {
     "bad-request": 400, "rate-limited": 429, "too-many-connections": 429, "budget-exhausted": 429,
     "dns-failure": 502, "origin-unreachable": 502, "origin-timeout": 504,

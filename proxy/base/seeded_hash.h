@@ -16,6 +16,7 @@ struct SipKey {
 [[nodiscard]] std::uint64_t sip_hash(const SipKey& key, std::string_view bytes) noexcept;
 
 struct SeededHash {
+  // The name that the library looks for. NOLINTNEXTLINE(readability-identifier-naming)
   using is_transparent = void;
   [[nodiscard]] std::size_t operator()(std::string_view bytes) const noexcept;
 };

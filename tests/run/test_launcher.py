@@ -8,6 +8,7 @@ import pytest
 from fence import USER
 from harness.checks import assert_untouched
 from harness.cli import environment
+from harness.stiled import build_folder
 
 PROFILES = str(Path(__file__).resolve().parents[2] / "profiles")
 
@@ -146,6 +147,7 @@ def test_a_sandbox_in_a_sandbox_needs_a_flag(fence):
     assert fence.run("--nested", command=["echo", "ran"], config="", env=inside).out == "ran\n"
 
 
+@pytest.mark.skipif(build_folder().name == "tsan", reason="the thread sanitizer needs more memory")
 def test_limits_hold_for_the_command_and_its_children(user_fence):
     folder = user_fence.folder / "worker"
     folder.mkdir()

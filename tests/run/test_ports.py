@@ -8,6 +8,7 @@ import subprocess
 import threading
 
 import pytest
+from harness.stiled import build_folder
 from harness.wait import until
 
 SERVER = """
@@ -89,6 +90,7 @@ def test_a_port_of_the_host_is_there_inside(fence, service):
     assert "ConnectionRefusedError" in fence.run(command=command).err
 
 
+@pytest.mark.skipif(build_folder().name == "tsan", reason="the thread sanitizer's own thread: setns(2) wants a process with one")
 def test_a_port_of_the_command_is_there_outside(fence):
     port = free_port()
     script = fence.write("server.py", SERVER)
@@ -106,6 +108,7 @@ def test_a_port_of_the_command_is_there_outside(fence):
     until(lambda: is_closed(port), 5)  # the relay has ended with the run
 
 
+@pytest.mark.skipif(build_folder().name == "tsan", reason="the thread sanitizer's own thread: setns(2) wants a process with one")
 def test_nothing_of_the_host_comes_inside(fence, service):
     """Neither a socket of the host nor the process that has it."""
     done = fence.python("--publish", free_port(), "--host-port", service, script="""

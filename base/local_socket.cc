@@ -87,8 +87,8 @@ ssize_t send_message(int socket, std::string_view bytes, std::span<const int> de
     errno = E2BIG;
     return -1;
   }
-  // sendmsg(2) only reads.
-  Message message{const_cast<char*>(bytes.data()), bytes.size(), descriptors.size()};
+  auto* const read_only = const_cast<char*>(bytes.data());  // NOLINT(*-const-cast): by sendmsg(2)
+  Message message{read_only, bytes.size(), descriptors.size()};
   if (!descriptors.empty()) {
     cmsghdr* extra = CMSG_FIRSTHDR(&message.header);
     extra->cmsg_level = SOL_SOCKET;

@@ -91,7 +91,7 @@ STILE_AVX2 __m256i load_table(const std::array<std::uint8_t, 16>& table) noexcep
 
 // The groups that can have a window at each of 32 places. A shuffle looks up the lower half of a
 // byte, and gives zero if the byte is not ASCII.
-template <bool are_ascii>
+template <bool AreAscii>
 class Windows {
  public:
   STILE_AVX2 explicit Windows(const Anchors::Tables& tables) noexcept
@@ -108,7 +108,7 @@ class Windows {
 
  private:
   STILE_AVX2 static __m256i groups_of(__m256i table, __m256i bytes) noexcept {
-    if constexpr (!are_ascii) bytes = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
+    if constexpr (!AreAscii) bytes = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
     return _mm256_shuffle_epi8(table, bytes);
   }
 
@@ -118,11 +118,11 @@ class Windows {
 
 // Up to where fewer than 64 places are left, or `places` may not have room for 64 more. The halves
 // of bytes match too often; the whole bytes decide.
-template <bool are_ascii>
+template <bool AreAscii>
 STILE_AVX2 std::size_t next_by_64(const Anchors::Tables& tables, std::string_view in,
                                   std::size_t from, Anchors::Places& places) noexcept {
   constexpr std::size_t step = 64;
-  const Windows<are_ascii> windows{tables};
+  const Windows<AreAscii> windows{tables};
   for (; from + step + Anchors::least_bytes - 1 <= in.size(); from += step) {
     const char* at = in.data() + from;
     const __m256i low = windows(at), high = windows(at + 32);

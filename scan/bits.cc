@@ -147,14 +147,14 @@ constexpr std::array<char, 2> end_of_gzip_start(unsigned shift) {
 }
 
 // Whether a stretch of text or gzip data may begin, at one of the shifts, at one of 32 bytes. Fast,
-// and wrong for one or two of 100 blocks of random bytes. Reads 32 + 2 * pairs bytes.
+// and wrong for one or two of 100 blocks of random bytes. Reads 32 + 2 * Pairs bytes.
 //
 // No character of text has its first bit. Of a stretch at an odd place, the first character may be
 // outside of the pairs of bytes that are looked at.
-template <int pairs>
+template <int Pairs>
 STILE_AVX2 bool may_tell(const char* at, Shifts shifts) noexcept {
   __m256i bits = load_32(at);
-  for (int i = 1; i < pairs; ++i) bits = _mm256_or_si256(bits, load_32(at + 2 * i));
+  for (int i = 1; i < Pairs; ++i) bits = _mm256_or_si256(bits, load_32(at + 2 * i));
   bits = _mm256_or_si256(bits, _mm256_srli_epi16(bits, 8));
   const __m256i first_bits = _mm256_set1_epi16(shifts);
   const __m256i no_text = _mm256_cmpeq_epi16(_mm256_and_si256(bits, first_bits), first_bits);
@@ -183,12 +183,12 @@ STILE_AVX2 bool tells(const char* at, unsigned shift, std::size_t least_text) no
          std::string_view{bytes.data(), bytes.size()}.find(gzip_start) != std::string_view::npos;
 }
 
-template <int pairs>
+template <int Pairs>
 STILE_AVX2 Shifts telling_by_32(std::string_view bits, Shifts shifts,
                                 std::size_t least_text) noexcept {
   Shifts telling = 0;
   for (std::size_t at = 0; at < bits.size() && telling != shifts; at += 32) {
-    if (!may_tell<pairs>(bits.data() + at, shifts & ~telling)) continue;
+    if (!may_tell<Pairs>(bits.data() + at, shifts & ~telling)) continue;
     const char* from = bits.data() + (at == 0 ? 0 : at - 1);
     for (unsigned shift = 0; shift < 8; shift += 2) {
       if ((shifts & ~telling & shift_of(shift)) != 0 && tells(from, shift, least_text)) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 #include "proxy/session/audit_queue.h"
 #include "proxy/session/live.h"
@@ -24,7 +25,7 @@ class RequestLog {
   class Opened : public AuditQueue::Written {
    public:
     Opened(Written written, const Peer& peer, Request& request) noexcept
-        : Written{written},
+        : Written{std::move(written)},
           peer_{peer},
           request_{request},
           verdict_{request.decision.verdict},

@@ -82,5 +82,5 @@ def test_reload_takes_other_dns_servers(world):
     assert_denied(proxy, proxy.connect("a.test", world.port), "dns-failure")
     proxy.settings["dns"]["servers"] = [f"{world.dns.address}:{world.dns.port}"]
     proxy.reload()
-    proxy.audit.wait_one(event="policy", seconds=20)
-    proxy.tunnel("a.test", world.port)
+    # The line of the reload comes first, then the workers are told.
+    until(lambda: proxy.connect("a.test", world.port).status == 200, 20, "the new servers")

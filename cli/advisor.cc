@@ -51,7 +51,7 @@ Situation Advisor::ask(const std::string& agent) {
   return situation;
 }
 
-// Without a daemon nobody knows.
+// Without a daemon it is not known.
 bool Advisor::may_be_open(const std::string& ask) {
   if (!client_) return true;
   const auto answer = send_request(*client_, {{"action", "asks"}});
